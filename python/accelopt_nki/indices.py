@@ -8,6 +8,10 @@ from typing import Any, Sequence
 from .catalogue import NkiError, need
 
 
+MOST_PATTERNS = 100_000
+WHOLE = slice(None)
+
+
 def broadcast(shapes: Sequence[Sequence[int]]) -> tuple[int, ...]:
     """As NumPy's. @error NkiError: the shapes do not go together."""
     if len(shapes) == 1 or (len(shapes) == 2 and shapes[0] == shapes[1]):
@@ -28,60 +32,91 @@ def is_integer(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
+class Pattern:
+    """How an index tensor goes along its axes. There is one object for equal ones, so that what is computed of it is computed once."""
+
+    __slots__ = ("items", "ranks", "shape", "strides", "sums")
+    known: dict[tuple[tuple[int, ...], tuple[int, ...]], Pattern] = {}
+
+    def __init__(self, shape: tuple[int, ...], strides: tuple[int, ...]) -> None:
+        self.shape, self.strides = shape, strides
+        self.items: dict[tuple[bool, ...], Pattern] = {}
+        self.sums: dict[Pattern, Pattern] = {}
+        self.ranks: dict[int, tuple[int, ...]] = {}
+
+    @staticmethod
+    def of(shape: Sequence[int], strides: Sequence[int]) -> Pattern:
+        key = (tuple(shape), tuple(strides))
+        if key not in Pattern.known:
+            if len(Pattern.known) > MOST_PATTERNS:
+                Pattern.known.clear()  # equal ones from before are other objects from now on, which costs time alone
+            Pattern.known[key] = Pattern(*key)
+        return Pattern.known[key]
+
+    def aligned(self, rank: int) -> tuple[int, ...]:
+        """Strides in a broadcast shape of this many axes."""
+        if rank not in self.ranks:
+            rows = tuple(s if n > 1 else 0 for n, s in zip(self.shape, self.strides))
+            self.ranks[rank] = (0,) * (rank - len(rows)) + rows
+        return self.ranks[rank]
+
+    def taken(self, news: tuple[bool, ...]) -> Pattern:
+        """With new axes of one element where it says so, and its own in between and after them."""
+        if news not in self.items:
+            axes = iter(zip(self.shape, self.strides))
+            pairs = [(1, 0) if new else next(axes) for new in news]
+            pairs += axes
+            self.items[news] = Pattern.of([n for n, _ in pairs], [s for _, s in pairs])
+        return self.items[news]
+
+    def plus(self, other: Pattern) -> Pattern:
+        if other not in self.sums:
+            shape = broadcast([self.shape, other.shape])
+            self.sums[other] = Pattern.of(shape, [a + b for a, b in zip(self.aligned(len(shape)), other.aligned(len(shape)))])
+        return self.sums[other]
+
+
 class Index:
     """value[i0, i1, ...] = offset + sum of strides[k] * ik"""
 
-    def __init__(self, offset: int, shape: Sequence[int], strides: Sequence[int]) -> None:
-        self.offset, self.shape, self.strides = int(offset), tuple(shape), tuple(strides)
-        self.rows: tuple[int, ...] | None = None  # the strides of axes that have several elements, once they are asked for
+    __slots__ = ("offset", "pattern")
+
+    def __init__(self, offset: int, pattern: Pattern) -> None:
+        self.offset, self.pattern = offset, pattern
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.pattern.shape
 
     @property
     def ndim(self) -> int:
-        return len(self.shape)
+        return len(self.pattern.shape)
 
     def __getitem__(self, key: Any) -> Index:
         keys = key if isinstance(key, tuple) else (key,)
-        shape: list[int] = []
-        strides: list[int] = []
-        axis = 0
-        for item in keys:
-            if item is None:
-                shape.append(1)
-                strides.append(0)
-            else:
-                need(item == slice(None) and axis < self.ndim, "err_cannot_assign_to_index", "an index tensor takes : and None alone")
-                shape.append(self.shape[axis])
-                strides.append(self.strides[axis])
-                axis += 1
-        return Index(self.offset, shape + list(self.shape[axis:]), strides + list(self.strides[axis:]))
+        news = tuple([item is None for item in keys])
+        whole = [item for item in keys if item is not None]
+        if len(whole) > len(self.pattern.shape) or whole.count(WHOLE) != len(whole):
+            raise NkiError("err_cannot_assign_to_index", "an index tensor takes : and None alone")
+        return Index(self.offset, self.pattern.taken(news))
 
     def __setitem__(self, key: Any, value: Any) -> None:
         raise NkiError("err_cannot_assign_to_index", "this is an index tensor")
 
     def aligned(self, rank: int) -> tuple[int, ...]:
-        """Strides in a broadcast shape of this many axes."""
-        if self.rows is None:
-            self.rows = tuple([s if n > 1 else 0 for n, s in zip(self.shape, self.strides)])
-        return self.rows if rank == len(self.rows) else (0,) * (rank - len(self.rows)) + self.rows
-
-    def moved(self, offset: int) -> Index:
-        out = Index(offset, self.shape, self.strides)
-        out.rows = self.rows
-        return out
+        return self.pattern.aligned(rank)
 
     def __add__(self, other: Any) -> Any:
-        if is_integer(other):
-            return self.moved(self.offset + other)
-        if not isinstance(other, Index):
-            return NotImplemented
-        shape = broadcast([self.shape, other.shape])
-        mine, others = self.aligned(len(shape)), other.aligned(len(shape))
-        return Index(self.offset + other.offset, shape, [a + b for a, b in zip(mine, others)])
+        if isinstance(other, Index):
+            return Index(self.offset + other.offset, self.pattern.plus(other.pattern))
+        return Index(self.offset + int(other), self.pattern) if is_integer(other) else NotImplemented
 
     __radd__ = __add__
 
     def __mul__(self, other: Any) -> Any:
-        return Index(self.offset * other, self.shape, [s * other for s in self.strides]) if is_integer(other) else NotImplemented
+        if not is_integer(other):
+            return NotImplemented
+        return Index(int(self.offset * other), Pattern.of(self.shape, [s * other for s in self.pattern.strides]))
 
     __rmul__ = __mul__
 
@@ -173,7 +208,7 @@ class Grid:
             count = max(0, -(-(one.stop - begin) // step))
             shape, strides = [1] * rank, [0] * rank
             shape[axis], strides[axis] = count, step
-            axes.append(Index(begin, shape, strides))
+            axes.append(Index(begin, Pattern.of(shape, strides)))
         return Grid.Axes(axes)
 
     class Axes(tuple):

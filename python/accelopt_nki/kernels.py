@@ -39,10 +39,10 @@ def traced(kernel: Callable, workload: dict[str, Any]) -> dict[str, Any]:
     for spec, tensor in zip(workload["outputs"], returned):
         if not isinstance(tensor, Tensor) or tensor.storage.kind != "output":
             raise ContractError(f"for the output {spec['name']} the kernel returns no tensor of nl.shared_hbm")
-        if list(tensor.shape) != spec["shape"] or tensor.axes != dense(tensor.shape):
+        if math.prod(tensor.shape) != math.prod(spec["shape"]) or tensor.axes != dense(tensor.shape):
             raise ContractError(f"the output {spec['name']} has the shape {tuple(spec['shape'])}, and the kernel returns {tensor.shape}")
         if tensor.storage.number in outputs:
             raise ContractError("the kernel returns one tensor twice")
-        tensor.storage.shape = tensor.shape  # where it was returned in another shape than it was made
+        tensor.storage.shape = tuple(spec["shape"])  # HBM is row-major: the same elements in another shape are the same tensor
         outputs.append(tensor.storage.number)
     return {"name": workload["name"], "outputs": outputs, **current.json()}

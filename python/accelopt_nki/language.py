@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any, Callable
 
 from . import dtypes, operations, trace
 from .catalogue import NkiError, need
 from .dtypes import OTHERS, float32
-from .indices import Grid, Index, is_integer
+from .indices import Grid, Index, Pattern, is_integer
 from .tensors import Reduced, Tensor, dense, temporary
 
 bfloat16, float16, int32, uint32, int8, uint8 = (OTHERS[n] for n in ("bfloat16", "float16", "int32", "uint32", "int8", "uint8"))
@@ -78,9 +79,10 @@ def shared_constant(constant: Any, dtype: Any = None) -> Tensor:
     return Tensor(buffer, 0, dense(shape))
 
 
+@functools.lru_cache(1024, typed=True)
 def arange(*bounds: int) -> Index:
     values = range(*bounds)
-    return Index(values.start, [len(values)], [values.step])
+    return Index(values.start, Pattern.of([len(values)], [values.step]))
 
 
 def ds(start: Any, size: int) -> Any:

@@ -28,7 +28,8 @@ def operation(value: Any, known: Sequence[str], what: str) -> str:
     """The name of nl.add, np.add or np.max. @error NkiError: it is none of these."""
     name = getattr(value, "nki_name", None)
     name = ALIASES.get(name, name)
-    need(name in known, "err_unsupported_value", f"{what} takes none of op={getattr(value, 'nki_name', value)!r}")
+    if name not in known:
+        raise NkiError("err_unsupported_value", f"{what} takes none of op={getattr(value, 'nki_name', value)!r}")
     return name
 
 
@@ -50,9 +51,12 @@ def cut(box: Box | None, source: Tensor) -> Box | None:
 
 
 def tile(value: Any, what: str) -> Tensor:
-    need(isinstance(value, Tensor), "err_unsupported_value", f"{what} takes a tile, not a {type(value).__name__}")
-    need(value.on_chip, "err_unsupported_memory", f"{what} takes a tile in SBUF or PSUM, and {value.storage.name} is in HBM")
-    need(not value.blocks, "err_failed_to_infer_tile_from_local_tensor", f"{what} of {value.storage.name}")
+    if not isinstance(value, Tensor):
+        raise NkiError("err_unsupported_value", f"{what} takes a tile, not a {type(value).__name__}")
+    if not value.on_chip:
+        raise NkiError("err_unsupported_memory", f"{what} takes a tile in SBUF or PSUM, and {value.storage.name} is in HBM")
+    if value.blocks:
+        raise NkiError("err_failed_to_infer_tile_from_local_tensor", f"{what} of {value.storage.name}")
     return value
 
 
@@ -150,7 +154,8 @@ def tensor_tensor(a: Any, b: Any, op: Any, mask: Any = None, dtype: Any = None) 
     dtypes.check(dtype)
     name = op if isinstance(op, str) else operation(op, ARITHMETIC + COMPARISONS, "tensor_tensor")
     a, b = tile(a, "tensor_tensor"), tile(b, "tensor_tensor")
-    need(a.shape[0] == b.shape[0], "err_num_partition_mismatch", f"tiles of {a.shape} and {b.shape}")
+    if a.shape[0] != b.shape[0]:
+        raise NkiError("err_num_partition_mismatch", f"tiles of {a.shape} and {b.shape}")
     b = matched(b, a.shape, "tensor_tensor")
     box = box_of(mask, a.shape)
     return issue("tensor_tensor", temporary("tensor_tensor", "sbuf", a.shape, box), [a, b], box, [name])
@@ -261,8 +266,9 @@ def nc_matmul(stationary: Any, moving: Any, transposes: bool = False, mask: Any 
     stationary, moving = tile(stationary, "nc_matmul"), tile(moving, "nc_matmul")
     for one in (stationary, moving):
         need(one.storage.kind == "sbuf", "err_unsupported_memory", "nc_matmul takes tiles in SBUF")
-    need(stationary.shape[0] == moving.shape[0], "err_num_partition_mismatch",
-         f"nc_matmul of {stationary.shape} and {moving.shape}: their first axes are multiplied along")
+    if stationary.shape[0] != moving.shape[0]:
+        raise NkiError("err_num_partition_mismatch",
+                       f"nc_matmul of {stationary.shape} and {moving.shape}: their first axes are multiplied along")
     stationary = stationary if stationary.ndim == 2 else flattened(stationary)
     shape = (stationary.shape[1], *moving.shape[1:])
     box = box_of(mask, shape)

@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any, Sequence
 
 from . import trace
 from .catalogue import NkiError, need
 from .dtypes import DType, float32
-from .indices import Box, Index, broadcast, box_of, is_empty, is_integer
-from .trace import Buffer, Instruction
+from .indices import Box, Index, Pattern, broadcast, box_of, is_empty, is_integer
+from .trace import Buffer, Instruction, LoopIndex
 
 CHIP = ("sbuf", "psum")
 
@@ -39,23 +40,53 @@ class View:
 
     __slots__ = ("axes", "buffer", "offset")
 
-    def __init__(self, buffer: Buffer, offset: int, axes: Sequence[tuple[int, int]]) -> None:
-        self.buffer, self.offset, self.axes = buffer, offset, list(axes)
+    def __init__(self, buffer: Buffer, offset: int, axes: list[tuple[int, int]]) -> None:
+        self.buffer, self.offset, self.axes = buffer, offset, axes
+
+
+class Plan:
+    """What indices of these patterns make of a tensor's axes, wherever they begin."""
+
+    __slots__ = ("axes", "rows", "shape")
+
+    def __init__(self, tensor: Tensor, keys: Sequence[Any]) -> None:
+        self.shape = broadcast([key.shape for key in keys if isinstance(key, Index)])
+        rank = len(self.shape)
+        if rank < 2 and tensor.on_chip:
+            raise NkiError("err_1d_arange_not_supported", f"{tensor.storage.name} is indexed by nl.arange with one axis")
+        strides = [0] * rank
+        self.rows = []  # of each axis of the tensor: elements, stride, how the index goes, and how far to both sides
+        for axis, key in enumerate(keys):
+            count, stride = tensor.axes[axis]
+            own = key.aligned(rank) if isinstance(key, Index) else (0,) * rank
+            if axis < tensor.blocks and any(own):
+                raise NkiError("err_failed_to_infer_tile_from_local_tensor",
+                               f"a block axis of {tensor.storage.name} is indexed by nl.arange")
+            for place, step in enumerate(own):
+                strides[place] += step * stride
+            spans = [step * (n - 1) for step, n in zip(own, self.shape) if step]
+            self.rows.append((count, stride, own, sum(s for s in spans if s < 0), sum(s for s in spans if s > 0)))
+        self.axes = list(zip(self.shape, strides))
 
 
 class Tensor:
     """A view of a tensor: `axes` are (elements, stride), `bounds` what its indices have to keep to, which is looked at when it is
-    used, since a mask may shrink it."""
+    used, since a mask may shrink it: none, where all of it is inside."""
 
-    def __init__(self, storage: Buffer | Blocks, offset: int, axes: Sequence[tuple[int, int]], blocks: int = 0,
-                 bounds: Sequence[tuple[int, int, tuple[int, ...]]] = (), partition: int | None = None) -> None:
-        self.storage, self.offset, self.axes, self.blocks = storage, offset, list(axes), blocks
-        self.bounds = list(bounds)
+    __slots__ = ("axes", "blocks", "bounds", "extents", "offset", "partition", "plans", "storage")
+
+    def __init__(self, storage: Buffer | Blocks, offset: int, axes: list[tuple[int, int]], blocks: int = 0,
+                 bounds: Sequence[tuple[int, int, tuple[int, ...]]] = (), partition: int | None = None,
+                 extents: tuple[int, ...] | None = None) -> None:
+        self.storage, self.offset, self.axes, self.blocks, self.bounds, self.extents = storage, offset, axes, blocks, bounds, extents
         self.partition = blocks if partition is None else partition
+        self.plans: dict[tuple[Any, ...], Plan] | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return tuple(count for count, _ in self.axes)
+        if self.extents is None:
+            self.extents = tuple([count for count, _ in self.axes])
+        return self.extents
 
     @property
     def dtype(self) -> DType:
@@ -91,18 +122,15 @@ class Tensor:
         """As an instruction takes it, shrunk to the box. @error NkiError: out of bounds, several tiles."""
         if self.blocks:
             raise NkiError("err_failed_to_infer_tile_from_local_tensor", f"{self.storage.name} is used with block axes")
+        axes = self.axes
         if box:
-            begins = [begin for begin, _ in box]
             axes = [(end - begin, stride) for (begin, end), (_, stride) in zip(box, self.axes)]
-        else:
-            begins = [0] * len(self.axes)
-            axes = self.axes
         for limit, low, strides in self.bounds:
             high = low
             for place, stride in enumerate(strides):
                 if stride == 0:
                     continue
-                first, span = stride * begins[place], stride * (axes[place][0] - 1)
+                first, span = stride * box[place][0] if box else 0, stride * (axes[place][0] - 1)
                 low += first + (span if span < 0 else 0)
                 high += first + (span if span > 0 else 0)
             if low < 0 or high >= limit:
@@ -110,7 +138,7 @@ class Tensor:
                                f"{self.storage.name} is accessed from {low} to {high} along an axis of {limit}")
         offset = self.offset
         if box:
-            for begin, (_, stride) in zip(begins, self.axes):
+            for (begin, _), (_, stride) in zip(box, self.axes):
                 offset += begin * stride
         if isinstance(self.storage, Blocks):
             number, offset = divmod(offset, self.storage.size)
@@ -118,9 +146,24 @@ class Tensor:
         return View(self.storage, offset, axes)
 
     def __getitem__(self, key: Any) -> Tensor:
-        keys = list(key) if isinstance(key, tuple) else [key]
-        keys = self.completed(keys)
-        if any(isinstance(k, Index) for k in keys):
+        keys = key if isinstance(key, tuple) else (key,)
+        if len(keys) == len(self.axes):
+            starts, patterns = [], []
+            for one in keys:  # most kernels: numbers and index tensors
+                kind = type(one)
+                if kind is Index:
+                    starts.append(one.offset)
+                    patterns.append(one.pattern)
+                elif kind is int or kind is LoopIndex:
+                    starts.append(one)
+                    patterns.append(None)
+                else:
+                    break
+            else:
+                if patterns.count(None) < len(keys):
+                    return self.placed(keys, starts, tuple(patterns))
+        keys = self.completed(list(keys))
+        if any(isinstance(one, Index) for one in keys):
             return self.advanced(keys)
         return self.basic(keys)
 
@@ -139,42 +182,41 @@ class Tensor:
             raise NkiError("err_unsupported_mixing_basic_advanced_tensor_indexing", f"{len(fill)} axes have no index")
         return keys[:place] + fill + keys[place + 1:]
 
-    def advanced(self, keys: list[Any]) -> Tensor:
-        shapes = []
+    def advanced(self, keys: Sequence[Any]) -> Tensor:
+        starts, patterns = [], []
         for key in keys:
             if isinstance(key, Index):
-                shapes.append(key.shape)
+                starts.append(key.offset)
+                patterns.append(key.pattern)
+            elif is_integer(key):
+                starts.append(int(key))
+                patterns.append(None)
             elif isinstance(key, Tensor):
                 raise NkiError("err_indirect_indices_free_dim", f"{self.storage.name} is indexed by what {key.storage.name} holds")
-            elif not is_integer(key):
+            else:
                 raise NkiError("err_unsupported_mixing_basic_advanced_tensor_indexing",
                                f"{self.storage.name} is indexed by slices and nl.arange")
-        shape = broadcast(shapes)
-        rank = len(shape)
-        if rank < 2 and self.on_chip:
-            raise NkiError("err_1d_arange_not_supported", f"{self.storage.name} is indexed by nl.arange with one axis")
-        offset, strides = self.offset, [0] * rank
-        still = (0,) * rank
-        bounds = []
-        for axis, key in enumerate(keys):
-            count, stride = self.axes[axis]
-            if isinstance(key, Index):
-                start, own = key.offset, key.aligned(rank)
-                if axis < self.blocks and any(own):
-                    raise NkiError("err_failed_to_infer_tile_from_local_tensor",
-                                   f"a block axis of {self.storage.name} is indexed by nl.arange")
-                for place, step in enumerate(own):
-                    if step:
-                        strides[place] += step * stride
-            else:
-                start, own = int(key), still
-                if start < 0:
-                    start += count
-            offset += start * stride
-            bounds.append((count, start, own))
-        return Tensor(self.storage, offset, list(zip(shape, strides)), 0, bounds)
+        return self.placed(keys, starts, tuple(patterns))
 
-    def basic(self, keys: list[Any]) -> Tensor:
+    def placed(self, keys: Sequence[Any], starts: list[int], patterns: tuple[Pattern | None, ...]) -> Tensor:
+        """Where the indices, which have these patterns, begin at these places of each axis."""
+        if self.plans is None:
+            self.plans = {}
+        plan = self.plans.get(patterns)
+        if plan is None:
+            plan = self.plans[patterns] = Plan(self, keys)
+        offset, inside = self.offset, True
+        for axis, (count, stride, _, below, above) in enumerate(plan.rows):
+            start = starts[axis]
+            if start < 0 and patterns[axis] is None:
+                start = starts[axis] = start + count
+            offset += start * stride
+            if start + below < 0 or start + above >= count:
+                inside = False
+        bounds = () if inside else [(row[0], start, row[2]) for row, start in zip(plan.rows, starts)]
+        return Tensor(self.storage, offset, plan.axes, 0, bounds, extents=plan.shape)
+
+    def basic(self, keys: Sequence[Any]) -> Tensor:
         offset, axes, blocks = self.offset, [], 0
         axis = 0
         for key in keys:
@@ -202,7 +244,7 @@ class Tensor:
             axis += 1
         if self.on_chip and not blocks and len(axes) == 1:
             axes.append((1, 1))  # a tile has two axes at least
-        return Tensor(self.storage, offset, axes, blocks, [])
+        return Tensor(self.storage, offset, axes, blocks)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         assign(self[key], value)
@@ -242,7 +284,9 @@ class Tensor:
         return self * -1.0
 
 
-def dense(shape: Sequence[int]) -> list[tuple[int, int]]:
+@functools.lru_cache(4096)
+def dense(shape: tuple[int, ...]) -> list[tuple[int, int]]:
+    """Nobody changes the axes of a tensor or of a view."""
     axes, stride = [], 1
     for count in reversed(shape):
         axes.append((count, stride))
@@ -266,15 +310,15 @@ def temporary(name: str, kind: str, shape: Sequence[int], box: Box | None = None
     shape = tuple(shape) if len(shape) > 1 else (*shape, 1)
     buffer = trace.current().buffer(kind, name, (shape[0], math.prod(shape[1:])), temporary=True)
     buffer.box = box
-    return Tensor(buffer, 0, dense(shape))
+    return Tensor(buffer, 0, dense(shape), extents=shape)
 
 
 def matched(value: Tensor, shape: Sequence[int], what: str) -> Tensor:
     """The value as a view of this shape, which may differ in axes of one element."""
     if value.shape == tuple(shape):
         return value
-    need([n for n in value.shape if n != 1] == [n for n in shape if n != 1], "err_shape_mismatch",
-         f"{what}: a value of shape {value.shape} for one of {tuple(shape)}")
+    if [n for n in value.shape if n != 1] != [n for n in shape if n != 1]:
+        raise NkiError("err_shape_mismatch", f"{what}: a value of shape {value.shape} for one of {tuple(shape)}")
     rest = [axis for axis in value.axes if axis[0] != 1]
     axes = [rest.pop(0) if n != 1 else (1, 0) for n in shape]
     need(not value.blocks, "err_failed_to_infer_tile_from_local_tensor", what)
@@ -291,7 +335,8 @@ def assign(target: Tensor, value: Any) -> None:
     if isinstance(value, (int, float)):
         trace.current().issue(Instruction("memset", target.view(), [], numbers=[float(value)]))
         return
-    need(isinstance(value, Tensor), "err_unsupported_value", f"a {type(value).__name__} is assigned to a tile")
+    if not isinstance(value, Tensor):
+        raise NkiError("err_unsupported_value", f"a {type(value).__name__} is assigned to a tile")
     if same(target, value):
         return
     need(value.on_chip, "err_unsupported_memory", "a tensor in HBM is read by nl.load")

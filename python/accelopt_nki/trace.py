@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, field
+from types import CodeType
 from typing import Any, Sequence
 
 from .catalogue import NkiError, need
@@ -14,6 +15,7 @@ MOST_BUFFERS = 400_000
 MOST_ITERATIONS = 1_000_000
 
 kernel_files: set[str] = set()  # names that the code objects of the kernel's files have
+lines: dict[tuple[CodeType, int], int] = {}  # by where a code object is
 
 
 def line_now() -> int:
@@ -21,12 +23,16 @@ def line_now() -> int:
     frame = sys._getframe(1)
     while frame is not None:
         if frame.f_code.co_filename in kernel_files:
-            return frame.f_lineno
+            key = (frame.f_code, frame.f_lasti)
+            line = lines.get(key)
+            if line is None:  # Python reads its table of lines from the beginning each time
+                line = lines[key] = frame.f_lineno
+            return line
         frame = frame.f_back
     return 0
 
 
-@dataclass
+@dataclass(slots=True)
 class Buffer:
     """Memory of its own: a tensor in HBM, or one tile on the chip."""
 
@@ -43,7 +49,7 @@ class Buffer:
     box: Any = None  # of a temporary one: what a mask let be written
 
 
-@dataclass
+@dataclass(slots=True)
 class Instruction:
     """One operation on views. docs/nki.md says which operands, operations and numbers each has."""
 
@@ -68,13 +74,15 @@ class Trace:
         self.instructions: list[Instruction] = []
 
     def buffer(self, kind: str, name: str, shape: Sequence[int], **more: Any) -> Buffer:
-        need(len(self.buffers) < MOST_BUFFERS, "err_unsupported_value", f"over {MOST_BUFFERS} tiles")
+        if len(self.buffers) >= MOST_BUFFERS:
+            raise NkiError("err_unsupported_value", f"over {MOST_BUFFERS} tiles")
         one = Buffer(len(self.buffers), kind, name, tuple(shape), line=more.pop("line", 0) or line_now(), iteration=self.scope, **more)
         self.buffers.append(one)
         return one
 
     def issue(self, instruction: Instruction) -> None:
-        need(len(self.instructions) < MOST_INSTRUCTIONS, "err_unsupported_value", f"over {MOST_INSTRUCTIONS} instructions")
+        if len(self.instructions) >= MOST_INSTRUCTIONS:
+            raise NkiError("err_unsupported_value", f"over {MOST_INSTRUCTIONS} instructions")
         instruction.line = instruction.line or line_now()
         instruction.iteration = self.here
         for source in instruction.sources:
@@ -90,8 +98,9 @@ class Trace:
         place = self.here
         while place > buffer.iteration:
             place = self.iterations[place][0]
-        need(place == buffer.iteration, "err_local_variable_used_out_of_scope",
-             f"{buffer.name} of line {buffer.line} lives in one iteration of its loop")
+        if place != buffer.iteration:
+            raise NkiError("err_local_variable_used_out_of_scope",
+                           f"{buffer.name} of line {buffer.line} lives in one iteration of its loop")
 
     def loop(self, kind: str, values: range) -> Any:
         """Iterates; values know their loop."""

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "app/dataset_export.hpp"
+#include "app/nkibench.hpp"
 #include "app/workspace.hpp"
 #include "cli/command.hpp"
 #include "report/text_width.hpp"
@@ -18,14 +19,46 @@ struct ExportFlags {
   app::DatasetExportOptions options;
 };
 
-base::Result<Exit> export_to_dataset(const ExportFlags& flags) {
+base::Result<app::Winner> winner_of(const ExportFlags& flags) {
   TRY_ASSIGN(const auto journal, app::open_workspace(app::find_workspace(flags.workspace), journal::Access::read_only));
-  TRY_ASSIGN(const app::Winner winner, app::find_winner(*journal, flags.run));
+  return app::find_winner(*journal, flags.run);
+}
+
+base::Result<Exit> export_to_nkibench(const ExportFlags& flags) {
+  TRY_ASSIGN(const app::Winner winner, winner_of(flags));
+  TRY_ASSIGN(const auto report, app::export_nkibench(winner, flags.options.output));
+  for (const std::filesystem::path& file : {report.kernel, report.summary})
+    fmt::print("wrote {}\n", report::printable(file.string()));
+  return Exit::done;
+}
+
+void add_run_choice(Command command, ExportFlags& flags) {
+  command.option("run", &flags.run, "The run: an id, the beginning of one, or last (default: last)");
+  command.option("--workspace", &flags.workspace, "Folder of the runs (default: the nearest .accelopt here or above)");
+}
+
+base::Result<Exit> export_to_dataset(const ExportFlags& flags) {
+  TRY_ASSIGN(const app::Winner winner, winner_of(flags));
   TRY_ASSIGN(const auto report, app::export_dataset(winner, flags.options));
   for (const std::filesystem::path& file : report.files) fmt::print("wrote {}\n", report::printable(file.string()));
   for (const std::string& note : report.notes) fmt::print("note: {}\n", report::printable(note));
   fmt::print("solution {}\n", report.solution);
   return Exit::done;
+}
+
+void add_nkibench_export(Command exports, Action& chosen) {
+  Command command = exports.add("nkibench", "Into the public NKI benchmark, as one more kernel of its case");
+  auto flags = std::make_shared<ExportFlags>();
+  add_run_choice(command, *flags);
+  command
+      .option("-o,--output", &flags->options.output,
+              "A checkout, the benchmark's folder, or a new one: what is in it stays")
+      .required();
+  command.footer(
+      "For runs of tasks that accelopt import nkibench made (docs/nki.md).\n"
+      "Examples:\n"
+      "  accelopt export nkibench last --output AccelOpt\n");
+  command.chosen([&chosen, flags] { chosen = [flags](app::Shell&) { return export_to_nkibench(*flags); }; });
 }
 
 }  // namespace
@@ -34,21 +67,22 @@ void add_export(CommandLine& app, Action& chosen) {
   Command exports = app.add("export", "Write the winner of a run in another program's form");
   exports.footer(
       "Examples:\n"
-      "  accelopt export flashinfer-trace last --output dataset\n");
+      "  accelopt export flashinfer-trace last --output dataset\n"
+      "  accelopt export nkibench last --output AccelOpt\n");
   Command command = exports.add("flashinfer-trace", "As a Solution and Traces of FlashInfer Trace");
   auto flags = std::make_shared<ExportFlags>();
-  command.option("run", &flags->run, "The run: an id, the beginning of one, or last (default: last)");
+  add_run_choice(command, *flags);
   command
       .option("-o,--output", &flags->options.output,
               "The data set's folder: what is in it stays, but for an earlier export of the same winner")
       .required();
   command.option("--author", &flags->options.author, "Author of the Solution (default: accelopt)");
-  command.option("--workspace", &flags->workspace, "Folder of the runs (default: the nearest .accelopt here or above)");
   command.footer(
       "What the form cannot say is listed (docs/flashinfer-trace.md).\n"
       "Examples:\n"
       "  accelopt export flashinfer-trace last --output dataset\n");
   command.chosen([&chosen, flags] { chosen = [flags](app::Shell&) { return export_to_dataset(*flags); }; });
+  add_nkibench_export(exports, chosen);
 }
 
 }  // namespace accelopt::cli

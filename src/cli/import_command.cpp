@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "app/nkibench.hpp"
 #include "cli/command.hpp"
 #include "report/text_width.hpp"
 #include "suites/flashinfer_trace/import.hpp"
@@ -71,13 +72,47 @@ base::Result<Exit> import(const ImportFlags& flags) {
   return written == report.tasks.size() && written > 0 && !refused ? Exit::done : Exit::check_failed;
 }
 
+base::Result<Exit> import_nkibench(const suites::nkibench::ImportOptions& options) {
+  TRY_ASSIGN(const suites::nkibench::ImportReport report, app::import_nkibench(options));
+  for (const std::string& problem : report.problems) fmt::print("refused: {}\n", shown(problem));
+  const std::filesystem::path* first = nullptr;
+  std::size_t written = 0;
+  for (const suites::nkibench::ImportedTask& task : report.tasks) {
+    if (!task.refused.empty()) {
+      fmt::print("{}: refused: {}\n", shown(task.name), shown(task.refused));
+      continue;
+    }
+    ++written;
+    if (first == nullptr) first = &task.folder;
+    fmt::print("{}: wrote {}\n", shown(task.name), shown(task.folder.string()));
+  }
+  fmt::print("{} of {} cases written\n", written, report.tasks.size());
+  if (first != nullptr) fmt::print("next: accelopt eval {} --device trn1:model\n", shown(first->string()));
+  return written > 0 && written == report.tasks.size() && report.problems.empty() ? Exit::done : Exit::check_failed;
+}
+
+void add_nkibench_import(Command imports, Action& chosen) {
+  Command command = imports.add("nkibench", "From a checkout of the public NKI benchmark");
+  auto options = std::make_shared<suites::nkibench::ImportOptions>();
+  command.option("checkout", &options->checkout, "The checkout, or the folder with summary.json in it").required();
+  command.option("--operator", &options->operators, "Only this operator (default: all)");
+  command.option("-o,--output", &options->output, "Folder that gets a task folder a case").required();
+  command.flag("--force", options->replaces, "Write into folders that are not empty");
+  command.footer(
+      "Its kernels become baselines; references are our own. Exit code 5 if anything was refused (docs/nki.md).\n"
+      "Examples:\n"
+      "  accelopt import nkibench AccelOpt --operator silu --output tasks\n");
+  command.chosen([&chosen, options] { chosen = [options](app::Shell&) { return import_nkibench(*options); }; });
+}
+
 }  // namespace
 
 void add_import(CommandLine& app, Action& chosen) {
   Command imports = app.add("import", "Make task folders from others' data sets");
   imports.footer(
       "Examples:\n"
-      "  accelopt import flashinfer-trace dataset --definition rmsnorm_h128 --output tasks\n");
+      "  accelopt import flashinfer-trace dataset --definition rmsnorm_h128 --output tasks\n"
+      "  accelopt import nkibench AccelOpt --output tasks\n");
   Command command = imports.add("flashinfer-trace", "From a folder of FlashInfer Trace, or of SOL-ExecBench");
   auto flags = std::make_shared<ImportFlags>();
   command.option("dataset", &flags->import.dataset, "The data set's folder").required();
@@ -94,6 +129,7 @@ void add_import(CommandLine& app, Action& chosen) {
       "Examples:\n"
       "  accelopt import flashinfer-trace dataset --definition rmsnorm_h128 --output tasks\n");
   command.chosen([&chosen, flags] { chosen = [flags](app::Shell&) { return import(*flags); }; });
+  add_nkibench_import(imports, chosen);
 }
 
 }  // namespace accelopt::cli

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """NKI kernels without a Trainium: verified, refused by name, and timed by a model that says so."""
 
+import json
 import pathlib
 import shutil
 
@@ -74,6 +75,41 @@ class Trainium(support.TestCase):
         evaluation = self.evaluate(self.baseline.replace("            nl.store(y", "            if M == 256:\n                result = tile\n            nl.store(y"))
         self.assertEqual(evaluation["status"], "INCORRECT_NUMERICAL", evaluation)
         self.assertIn("at random places", evaluation["reason"])
+
+    def benchmark(self):
+        """A checkout in the public benchmark's layout, with a kernel of our own."""
+        folder = pathlib.Path(self.folder) / "checkout" / "NKIBench"
+        for name in ("kernels", "reference"):
+            (folder / name).mkdir(parents=True)
+        (folder / "kernels" / "silu_0.py").write_text(self.baseline)
+        (folder / "reference" / "silu.py").write_text("def transform_to_nki_inputs(inputs):\n    return inputs\n")
+        (folder / "summary.json").write_text(json.dumps({"silu": {"cases": {"0": {
+            "values": {"M": 1024, "N": 7168}, "impls": [{"task": "./reference/silu.py", "kernel": "./kernels/silu_0.py"}]}}}}))
+        return folder.parent
+
+    def test_benchmark_is_imported_measured_searched_and_exported(self):
+        checkout = self.benchmark()
+        tasks = pathlib.Path(self.folder) / "tasks"
+        self.assertEqual(self.accelopt("import", "nkibench", checkout, "-o", tasks).code, 0)
+        finished = self.accelopt("run", tasks / "silu", "--device", "trn1:model", "--agents", "recipes", "--iterations", "1", "--json")
+        self.assertEqual((finished.code, finished.lines[-1]["outcome"]), (0, "improved"), finished)
+        self.assertEqual(self.accelopt("export", "nkibench", "last", "-o", checkout).code, 0)
+        added = json.loads((checkout / "NKIBench" / "summary.json").read_text())["silu"]["cases"]["0"]["impls"][1]["kernel"]
+        self.assertIn("@nki.jit", (checkout / "NKIBench" / added).read_text())
+
+    def test_without_a_check_the_reference_judges_places(self):
+        tasks = pathlib.Path(self.folder) / "tasks"
+        self.accelopt("import", "nkibench", self.benchmark(), "-o", tasks)
+        self.silu = tasks / "silu"
+        wrong = self.baseline.replace("nl.multiply(tile, share", "nl.add(tile, share")
+        self.assertNotEqual(wrong, self.baseline)
+        evaluation = self.evaluate(wrong)
+        self.assertEqual(evaluation["status"], "INCORRECT_NUMERICAL", evaluation)
+        self.assertIn("not what the reference computes", evaluation["reason"])
+        self.assertEqual(self.evaluate(FASTER)["verdict"], "FASTER")
+        (self.silu / "baseline.py").write_text(wrong)
+        evaluation = self.evaluate(FASTER)
+        self.assertEqual(evaluation["status"], "INCORRECT_NUMERICAL", "the baseline is held against the reference, too")
 
     def test_attacks_are_caught_and_honest_kernels_pass(self):
         *kernels, summary = self.accelopt("selftest", "--device", "trn1:model", "--json").lines

@@ -40,6 +40,7 @@ LAYERS = {
     "search": ["base", "model", "stats", "llm", "agents", "memory", "journal", "evaluation"],
     "suites": ["base", "model"],
     "suites/flashinfer_trace": ["base", "model", "suites"],
+    "suites/nkibench": ["base", "model", "suites"],
     "scaffold": ["base", "model", "sandbox", "syntax", "evaluation", "targets/cpu", "suites"],
     "report": ["base", "model", "stats", "journal"],
     "report/html": ["base", "model", "journal", "report"],

@@ -307,32 +307,4 @@ base::Result<Dataset> read_dataset(const fs::path& folder, const std::vector<std
   return DatasetReader(folder.lexically_normal(), names).read();
 }
 
-base::Result<fs::path> file_in(const fs::path& folder, const std::string& path) {
-  const std::string shown = in_quotes(base::ascii_line(path, 300));
-  const auto refuse = [&](const std::string& why) {
-    return base::fail(base::ErrorCode::permission_denied, shown + " " + why);
-  };
-  const fs::path relative(path);
-  if (relative.is_absolute()) return refuse("is an absolute path; paths begin from the dataset's folder");
-  fs::path place = folder;
-  for (const fs::path& part : relative) {
-    if (part == "..") return refuse("leaves the dataset's folder");
-    if (part == "." || part.empty()) continue;
-    place /= part;
-    std::error_code problem;
-    const fs::file_status status = fs::symlink_status(place, problem);
-    if (fs::is_symlink(status)) return refuse("passes a symbolic link; put what it leads to there");
-    if (!fs::exists(status)) return base::fail(base::ErrorCode::not_found, shown + " is not there");
-  }
-  return place;
-}
-
-bool is_folder_name(const std::string& name) {
-  const auto fits = [](char letter) {
-    return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_' || letter == '-' || letter == '.';
-  };
-  return !name.empty() && name.size() <= 160 && name.front() != '.' && name.front() != '-' &&
-         std::all_of(name.begin(), name.end(), fits);
-}
-
 }  // namespace accelopt::suites::flashinfer_trace

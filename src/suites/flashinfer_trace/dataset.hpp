@@ -11,6 +11,7 @@
 #include "base/problem.hpp"
 #include "base/result.hpp"
 #include "suites/flashinfer_trace/schema.hpp"
+#include "suites/foreign_files.hpp"
 
 namespace accelopt::suites::flashinfer_trace {
 
@@ -35,12 +36,5 @@ struct Dataset {
 /// and keeps nothing else from being read. @error not_found: no folder, or none of these forms; exhausted: more files
 /// or bytes than any dataset has; invalid_argument: no definition of a name that was asked for.
 base::Result<Dataset> read_dataset(const std::filesystem::path& folder, const std::vector<std::string>& names);
-
-/// The file below the folder that a path of the dataset names. @error permission_denied: it is absolute, leaves the
-/// folder, or passes a symbolic link; not_found.
-base::Result<std::filesystem::path> file_in(const std::filesystem::path& folder, const std::string& path);
-
-/// Whether another's name can be that of a folder: letters, digits, "_", "-" and ".", and neither hidden nor an option.
-bool is_folder_name(const std::string& name);
 
 }  // namespace accelopt::suites::flashinfer_trace

@@ -2,7 +2,6 @@
 #include "suites/flashinfer_trace/import.hpp"
 
 #include <algorithm>
-#include <system_error>
 
 #include "base/files.hpp"
 #include "base/text.hpp"
@@ -40,11 +39,9 @@ class TaskWriter {
     const bool named = !options_.solution.empty() && options_.definitions.size() <= 1;
     auto baseline = choose_baseline(entry_, named ? options_.solution : "");
     if (!baseline) return refuse(baseline.error().message);
-    std::error_code ignored;
-    if (!options_.replaces && fs::exists(folder_, ignored) && !fs::is_empty(folder_, ignored))
-      return refuse(folder_.string() + " is not empty; name another folder, or add --force");
-    if (const fs::path link = first_link(); !link.empty())
-      return refuse(link.string() + " is a symbolic link, and what is written there might lie anywhere; remove it");
+    if (std::string why = no_place_for_task(folder_, options_.replaces ? OldFiles::replace : OldFiles::refuse);
+        !why.empty())
+      return refuse(std::move(why));
     TRY(base::make_folders(folder_));
     report_.folder = folder_;
     TRY(write_task(*converted, *baseline));
@@ -69,16 +66,6 @@ class TaskWriter {
       input.visible = true;
       report_.notes.push_back(input.name + ": the host may see it");
     }
-  }
-
-  /// In what is there already; empty: there is none.
-  [[nodiscard]] fs::path first_link() const {
-    std::error_code ignored;
-    if (fs::is_symlink(folder_, ignored)) return folder_;
-    for (const auto& entry : fs::recursive_directory_iterator(folder_, ignored)) {
-      if (entry.is_symlink(ignored)) return entry.path();
-    }
-    return {};
   }
 
   [[nodiscard]] bool draws_at_random() const {

@@ -68,11 +68,11 @@ bool replaces(const Program& program, const Instruction& one) {
                       [&](std::uint32_t source) { return program.view(source).buffer == target.buffer; });
 }
 
-struct Freed {
-  void operator()(float* memory) const { std::free(memory); }  // NOLINT(cppcoreguidelines-no-malloc): of calloc
-};
-/// Large tensors of which a few pages are written.
-using Pages = std::unique_ptr<float[], Freed>;
+}  // namespace
+
+void Freed::operator()(float* memory) const {
+  std::free(memory);  // NOLINT(cppcoreguidelines-no-malloc): of calloc
+}
 
 base::Result<std::vector<Pages>> outputs_of(const Program& program, const std::vector<Stretch>& stretches,
                                             const std::vector<std::span<const float>>& inputs,
@@ -89,8 +89,6 @@ base::Result<std::vector<Pages>> outputs_of(const Program& program, const std::v
   TRY(execute_some(program, needed_for(program, stretches), inputs, spans, stop));
   return out;
 }
-
-}  // namespace
 
 std::vector<Stretch> draw_stretches(const Program& program, int count, std::uint64_t seed) {
   std::mt19937_64 random(seed);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -26,6 +27,17 @@ std::vector<Stretch> draw_stretches(const Program& program, int count, std::uint
 
 /// By instruction: whether those elements may depend on it.
 std::vector<bool> needed_for(const Program& program, const std::vector<Stretch>& stretches);
+
+struct Freed {
+  void operator()(float* memory) const;
+};
+/// A large tensor of which a few pages are written.
+using Pages = std::unique_ptr<float[], Freed>;
+
+/// The outputs as far as the stretches go, and zeros elsewhere. @error cancelled, exhausted.
+base::Result<std::vector<Pages>> outputs_of(const Program& program, const std::vector<Stretch>& stretches,
+                                            const std::vector<std::span<const float>>& inputs,
+                                            const std::stop_token& stop);
 
 /// Executes what both programs need for the same stretches, on the same inputs. Why the first one's results are not
 /// the second one's; "": they are. @error cancelled.

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets/trainium/reference_places.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "targets/trainium/spot_check.hpp"
+
+namespace accelopt::targets::trainium {
+namespace {
+
+using evaluation::ReferenceTensor;
+
+constexpr double kPlaces = 16;  ///< that the reference computes, and stretches of them that a kernel is held against
+constexpr std::int64_t kMostInStretch = 256;
+/// As between two kernels: float32 additions in another order differ by 1e-6 of the values.
+constexpr double kAllowed = 1e-4;
+
+std::vector<std::int64_t> draw(std::int64_t extent, std::size_t count, std::mt19937_64& random) {
+  std::vector<std::int64_t> out;
+  while (out.size() < std::min(count, static_cast<std::size_t>(extent))) {
+    const auto place = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(extent));
+    if (std::find(out.begin(), out.end(), place) == out.end()) out.push_back(place);
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+}  // namespace
+
+ReferencePlaces::Cut ReferencePlaces::cut_of(const model::TensorSpec& tensor, const model::AxisValues& axes,
+                                             const Places& places) {
+  Cut out;
+  const std::vector<std::string>& shape = *tensor.shape;
+  std::size_t whole = shape.size();  // axes from here on are not cut
+  while (whole > 0 && !places.contains(shape[whole - 1])) out.run *= axes.at(shape[--whole]);
+  std::vector<std::int64_t> strides(whole, out.run);
+  for (std::size_t i = whole; i-- > 1;) strides[i - 1] = strides[i] * axes.at(shape[i]);
+  out.begins = {0};
+  for (std::size_t i = 0; i < whole; ++i) {
+    std::vector<std::int64_t> all(static_cast<std::size_t>(axes.at(shape[i])));
+    for (std::size_t k = 0; k < all.size(); ++k) all[k] = static_cast<std::int64_t>(k);
+    const auto cut = places.find(shape[i]);
+    std::vector<std::int64_t> next;
+    for (const std::int64_t begin : out.begins) {
+      for (const std::int64_t place : cut == places.end() ? all : cut->second)
+        next.push_back(begin + place * strides[i]);
+    }
+    out.begins = std::move(next);
+  }
+  if (!shape.empty()) {
+    const auto last = places.find(shape.back());
+    out.row = last == places.end() ? axes.at(shape.back()) : static_cast<std::int64_t>(last->second.size());
+  }
+  return out;
+}
+
+base::Result<ReferencePlaces> ReferencePlaces::compute(const model::Definition& definition,
+                                                       const model::Workload& workload,
+                                                       const std::vector<std::span<const float>>& inputs,
+                                                       const evaluation::HostReference& reference, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const model::AxisValues axes = model::bind_axes(definition, workload);
+  const std::vector<std::string> variable = model::variable_axes(definition);
+  const auto each =
+      static_cast<std::size_t>(std::ceil(std::pow(kPlaces, 1.0 / std::max<double>(1, double(variable.size())))));
+  Places places;
+  evaluation::Invocation invocation;
+  for (const std::string& axis : variable) {
+    places[axis] = draw(axes.at(axis), each, random);
+    invocation.axes.push_back(static_cast<std::int64_t>(places[axis].size()));
+  }
+  std::vector<ReferenceTensor> given;
+  std::size_t next = 0;
+  for (const model::TensorSpec& input : definition.inputs) {
+    ReferenceTensor& tensor = given.emplace_back();
+    if (!input.shape) {
+      tensor.values = {input.init.first};  // a constant: what is traced takes no other
+      continue;
+    }
+    const std::span<const float> values = inputs[next++];
+    const Cut cut = cut_of(input, axes, places);
+    tensor.values.reserve(cut.begins.size() * static_cast<std::size_t>(cut.run));
+    for (const std::int64_t begin : cut.begins) {
+      const auto run = values.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(cut.run));
+      tensor.values.insert(tensor.values.end(), run.begin(), run.end());
+    }
+  }
+  ReferencePlaces out;
+  for (const model::TensorSpec& output : definition.outputs) {
+    out.cuts_.push_back(cut_of(output, axes, places));
+    const Cut& cut = out.cuts_.back();
+    invocation.output_bytes.push_back(cut.begins.size() * static_cast<std::size_t>(cut.run) * sizeof(float));
+  }
+  TRY_ASSIGN(std::vector<ReferenceTensor> computed, reference(evaluation::Precision::float64, given, invocation));
+  for (ReferenceTensor& output : computed) out.expected_.push_back(std::move(output.values));
+  return out;
+}
+
+base::Result<std::string> ReferencePlaces::check(const Program& program,
+                                                 const std::vector<std::span<const float>>& inputs, std::uint64_t seed,
+                                                 const std::stop_token& stop) const {
+  std::mt19937_64 random(seed);
+  std::vector<Stretch> asked;  // in the cut
+  std::vector<Stretch> needed;
+  for (int i = 0; i < static_cast<int>(kPlaces); ++i) {
+    Stretch one;
+    one.output = random() % cuts_.size();
+    const Cut& cut = cuts_[one.output];
+    one.begin = static_cast<std::int64_t>(random() % expected_[one.output].size());
+    if (cut.row <= kMostInStretch) one.begin -= one.begin % cut.row;
+    one.end = std::min({one.begin + kMostInStretch, (one.begin / cut.row + 1) * cut.row});
+    asked.push_back(one);
+    for (std::int64_t at = one.begin; at < one.end; ++at) {
+      const std::int64_t whole = cut.whole(at);
+      if (at > one.begin && needed.back().end == whole) {
+        ++needed.back().end;
+      } else {
+        needed.push_back({one.output, whole, whole + 1});
+      }
+    }
+  }
+  TRY_ASSIGN(const std::vector<Pages> given, outputs_of(program, needed, inputs, stop));
+  for (const Stretch& one : asked) {
+    double error = 0;
+    double size = 0;
+    for (std::int64_t i = one.begin; i < one.end; ++i) {
+      const double right = expected_[one.output][static_cast<std::size_t>(i)];
+      const double value = given[one.output][static_cast<std::size_t>(cuts_[one.output].whole(i))];
+      error += (value - right) * (value - right);
+      size += right * right;
+    }
+    if (std::isfinite(error) && error <= kAllowed * kAllowed * size) continue;
+    return fmt::format(
+        "output {}: {} elements from {} on are not what the reference computes (relative difference {:.2g}, allowed "
+        "{:.2g})",
+        program.buffers[program.outputs[one.output]].name, one.end - one.begin, cuts_[one.output].whole(one.begin),
+        std::sqrt(error / std::max(size, 1e-300)), kAllowed);
+  }
+  return std::string();
+}
+
+}  // namespace accelopt::targets::trainium
