@@ -26,7 +26,7 @@ using base::ErrorCode;
 using base::Result;
 
 constexpr std::size_t kMostChangeBytes = 16UL << 20;
-/// A proposal replaces the best one until now where it is faster by this much more, as a ratio.
+/// A proposal replaces the best one until now where it is certainly faster, and by this much, as a ratio.
 constexpr double kWorthMore = 1.05;
 constexpr int kMostRounds = 4;  ///< each builds on the best of the one before
 
@@ -118,9 +118,7 @@ std::vector<std::string> remembered(const Shell& shell, const RefactorOptions& o
   std::vector<std::pair<double, std::string>> ranked;
   for (const memory::Match& match : *matches) {
     const model::Experience& one = match.item.experience;
-    const bool failed = one.credit.refuted > one.credit.confirmed;
-    if (one.polarity == model::Polarity::improves && one.effect && !failed)
-      ranked.emplace_back(-one.effect->estimate, one.title);
+    if (worked_before(one)) ranked.emplace_back(-one.effect->estimate, one.title);
   }
   std::ranges::sort(ranked);
   for (const auto& [rank, title] : ranked) {
@@ -175,6 +173,20 @@ report::RefactorTrial trial_of(const refactor::CheckResult& result, const std::s
   return trial;
 }
 
+/// Whether the challenger is certainly faster than the best until now, and by enough. Says so in its trial.
+Result<bool> displaces(refactor::Checker& checker, const refactor::CheckResult& best,
+                       const refactor::CheckResult& challenger, report::RefactorTrial& trial) {
+  // Each was raced against the base: whoever is certainly behind there is not raced again.
+  if (challenger.triage->high < best.triage->low) return false;
+  TRY_ASSIGN(const refactor::RaceResult raced, checker.play_off(best, challenger));
+  if (!raced.difference.empty()) {
+    trial.why = "against the best until then: " + raced.difference;
+    return false;
+  }
+  trial.over_best = interval_of(stats::as_ratio(raced.decision.log_ratio));
+  return raced.decision.verdict == stats::RaceVerdict::faster && trial.over_best->estimate >= kWorthMore;
+}
+
 /// One round: every offer on the best until now. Whether one is better.
 Result<bool> improve(const RefactorOptions& options, refactor::Checker& checker, const std::vector<std::string>& first,
                      std::set<std::string>& tried, RefactorReport& report, std::optional<Found>& best) {
@@ -195,8 +207,10 @@ Result<bool> improve(const RefactorOptions& options, refactor::Checker& checker,
       if (!best) report.result = std::move(result);  // what is reported where nothing is found
       continue;
     }
-    const double ratio = result.triage->estimate;
-    if (best && ratio < kWorthMore * best->result.triage->estimate) continue;
+    if (best) {
+      TRY_ASSIGN(const bool better_still, displaces(checker, best->result, result, report.trials.back()));
+      if (!better_still) continue;
+    }
     const bool builds_on = best && !files.empty() && files == best->files;
     const std::string strategy = builds_on ? best->strategy + "; " + offer.proposal.strategy : offer.proposal.strategy;
     best = Found{std::move(result), strategy, tree, std::move(changed)};

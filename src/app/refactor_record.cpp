@@ -61,6 +61,12 @@ std::string commit_message(const RefactorReport& report, const refactor::Task& t
   return text;
 }
 
+bool worked_before(const model::Experience& experience) {
+  const model::Credit& credit = experience.credit;
+  const bool failed = credit.refuted > 0 && credit.refuted >= credit.confirmed;
+  return experience.polarity == model::Polarity::improves && experience.effect && !failed;
+}
+
 std::string trailer_of(std::string_view message, std::string_view name) {
   const std::string mark = "\n" + std::string(name) + ": ";
   const std::size_t at = message.rfind(mark);
@@ -197,7 +203,7 @@ Result<SettleReport> settle_refactor(const Shell& shell, const SettleOptions& op
   TRY_ASSIGN(const auto store, open_knowledge(shell, options.knowledge, options.workspace, KnowledgeUse::writing));
   const bool passed = options.settled == Settled::passed;
   const memory::CreditEvent event{
-      .id = "refactor " + options.run + " settled",
+      .id = "refactor " + options.run + (passed ? " passed" : " failed"),
       .experience = experience,
       .kind = passed ? memory::CreditEvent::Kind::confirmed : memory::CreditEvent::Kind::refuted,
       .run = options.run};

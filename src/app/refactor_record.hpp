@@ -18,6 +18,8 @@ inline constexpr std::string_view kRefactorTarget = "repo";
 std::string commit_message(const RefactorReport& report, const refactor::Task& task);
 std::optional<model::Interval> interval_of(const std::optional<stats::Interval>& interval);
 model::Experience refactor_experience(const RefactorReport& report, const refactor::Task& task);
+/// Whether the experience says what to try first: it made code faster, and failed less often than it held since.
+bool worked_before(const model::Experience& experience);
 /// The value of a trailer of a commit's message; empty: it has none.
 std::string trailer_of(std::string_view message, std::string_view name);
 

@@ -304,6 +304,7 @@ Result<CheckResult> Checker::check(const std::string& tree, Depth depth) {
   TRY_ASSIGN(const fs::path folder, lay_out_tree(listing));
   TRY_ASSIGN(const std::string build_problem, build(folder, result.files));
   if (!pass("build", build_problem.empty() ? std::vector<std::string>() : std::vector{build_problem})) return result;
+  result.folder = folder;
 
   settings_.step("running the tests");
   TRY_ASSIGN(auto problems, test_problems(folder));

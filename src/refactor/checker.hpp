@@ -18,6 +18,7 @@
 #include "refactor/test_reports.hpp"
 #include "stats/estimate.hpp"
 #include "stats/exponent.hpp"
+#include "stats/triage.hpp"
 #include "vcs/git.hpp"
 
 namespace accelopt::refactor {
@@ -41,6 +42,14 @@ struct Gate {
   bool passed = false;
   std::vector<std::string> facts;
   double seconds = 0;
+};
+
+/// A short race of two trees. Log-ratios are log(first / second), one a block.
+struct RaceResult {
+  stats::TriageDecision decision;
+  std::vector<double> log_ratios;
+  StartUp start_up;
+  std::string difference;  ///< of their outputs, which ends it; empty: there is none
 };
 
 /// What confirmation measured of one unit.
@@ -76,6 +85,7 @@ struct CheckResult {
   std::map<std::string, std::string> files;  ///< path -> new text
   std::string diff;
   StartUp start_up;
+  std::filesystem::path folder;  ///< built in it; empty: it did not come so far
 };
 
 class Checker {
@@ -86,6 +96,10 @@ class Checker {
 
   /// `tree`: of this repository, as vcs::Repository makes it. @error cancelled, io; a bad change is a result.
   base::Result<CheckResult> check(const std::string& tree, Depth depth);
+
+  /// Races two changes that passed `check`, in pairs on the same fresh cases. faster: the challenger certainly is.
+  /// @error cancelled, io.
+  base::Result<RaceResult> play_off(const CheckResult& leader, const CheckResult& challenger);
 
   [[nodiscard]] const vcs::Repository& repository() const { return repository_; }
   [[nodiscard]] const Task& task() const { return task_; }
@@ -118,6 +132,7 @@ class Checker {
   base::Result<std::vector<std::string>> test_problems(const std::filesystem::path& tree);
   base::Result<std::vector<std::string>> behaviour_problems(const Trees& trees);
   base::Result<std::vector<std::string>> held_out_problems(const Trees& trees);
+  base::Result<RaceResult> race(const Trees& trees);
   base::Result<std::vector<std::string>> triage(const Trees& trees, CheckResult& result);
   base::Result<std::vector<std::string>> confirm(const vcs::Listing& listing, CheckResult& result);
   struct Measured;  ///< what confirmation collects

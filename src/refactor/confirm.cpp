@@ -7,7 +7,6 @@
 
 #include "refactor/checker.hpp"
 #include "stats/confirmation.hpp"
-#include "stats/triage.hpp"
 
 namespace accelopt::refactor {
 namespace {
@@ -46,13 +45,16 @@ struct Checker::Measured {
   }
 };
 
-Result<std::vector<std::string>> Checker::triage(const Trees& trees, CheckResult& result) {
+Result<RaceResult> Checker::race(const Trees& trees) {
   std::vector<Unit> raced;
   std::ranges::copy_if(units_, std::back_inserter(raced), &Unit::raced);
   Race race(*driver_, trees, next_seed("triage"));
-  std::string difference;
-  TRY_ASSIGN(result.start_up, race.measure_start_up(raced.front().workload, difference));
-  if (!difference.empty()) return std::vector{"size 0: " + difference};
+  RaceResult result;
+  TRY_ASSIGN(result.start_up, race.measure_start_up(raced.front().workload, result.difference));
+  if (!result.difference.empty()) {
+    result.difference = "size 0: " + result.difference;
+    return result;
+  }
   stats::TriageRules rules;
   rules.looks = {3, 4, 6, 8, 12, 16, 24, 32};
   stats::Triage decision(rules);
@@ -60,16 +62,31 @@ Result<std::vector<std::string>> Checker::triage(const Trees& trees, CheckResult
     double sum = 0;
     for (const Unit& unit : raced) {
       TRY_ASSIGN(const UnitTimes times, race.measure(unit, result.start_up));
-      if (!times.difference.empty()) return std::vector{times.difference};
+      result.difference = times.difference;
+      if (!result.difference.empty()) return result;
       sum += times.log_ratio;
     }
     decision.add(sum / static_cast<double>(raced.size()));
     if (decision.samples().size() >= static_cast<std::size_t>(rules.looks.back())) decision.expire();
   }
-  result.triage = stats::as_ratio(decision.decision().log_ratio);
-  const bool faster = decision.decision().verdict == stats::RaceVerdict::faster;
+  result.decision = decision.decision();
+  result.log_ratios = decision.samples();
+  return result;
+}
+
+Result<std::vector<std::string>> Checker::triage(const Trees& trees, CheckResult& result) {
+  TRY_ASSIGN(const RaceResult raced, race(trees));
+  result.start_up = raced.start_up;
+  if (!raced.difference.empty()) return std::vector{raced.difference};
+  result.triage = stats::as_ratio(raced.decision.log_ratio);
+  const bool faster = raced.decision.verdict == stats::RaceVerdict::faster;
   result.verdict = faster ? Verdict::faster : Verdict::not_faster;
   return std::vector<std::string>();
+}
+
+Result<RaceResult> Checker::play_off(const CheckResult& leader, const CheckResult& challenger) {
+  settings_.step("racing it against the best until now");
+  return race({.old_tree = leader.folder, .new_tree = challenger.folder});
 }
 
 /// One restart: its blocks, each a pair of every unit. Gives the first difference of outputs.

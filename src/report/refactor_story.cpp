@@ -25,7 +25,8 @@ ACCELOPT_JSON(RefactorGrowth) {
 
 ACCELOPT_JSON(RefactorTrial) {
   field.required("strategy", it.strategy, "verdict", it.verdict);
-  field.optional("built_on", it.built_on, "failed_gate", it.failed_gate, "why", it.why, "ratio", it.ratio);
+  field.optional("built_on", it.built_on, "failed_gate", it.failed_gate, "why", it.why, "ratio", it.ratio, "over_best",
+                 it.over_best);
 }
 
 ACCELOPT_JSON(RefactorStory) {

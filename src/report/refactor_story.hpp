@@ -48,8 +48,9 @@ struct RefactorTrial {
   std::string built_on;  ///< the strategy that it adds to; empty: the base
   std::string verdict;
   std::string failed_gate;
-  std::string why;  ///< the failed gate's first fact
-  std::optional<model::Interval> ratio;
+  std::string why;                             ///< the failed gate's first fact
+  std::optional<model::Interval> ratio;        ///< over the base
+  std::optional<model::Interval> over_best{};  ///< over the best until then, where both were raced against each other
 };
 
 struct RefactorStory {

@@ -4,6 +4,7 @@ recipes, its commit, and that nothing else of the repository is touched."""
 
 import hashlib
 import json
+import os
 import pathlib
 import re
 import sqlite3
@@ -164,16 +165,79 @@ class RefactorTest(support.TestCase):
                         after.keys() - before.keys())
         listed = self.accelopt("memory", "list", "--json", "--knowledge", self.folder / "k.db")
         self.assertIn(found["strategy"].split(";")[0], listed.out)
-        # What worked is tried first the next time; then CI fails.
-        settled = self.accelopt("refactor", "settle", found["run"], "--failed", "--repo", self.repository,
-                                "--knowledge", self.folder / "k.db")
-        self.assertEqual(settled.code, 0, settled.err)
+        # What was built on the best until then was raced against it, and took its place where it won.
+        raced = [one for one in found["trials"] if one.get("over_best")]
+        self.assertTrue(raced, found["trials"])
+        for one in raced:
+            self.assertEqual(one["verdict"], "faster")
+            if found["strategy"].endswith("; " + one["strategy"]):
+                self.assertGreater(one["over_best"]["low"], 1)
+        # CI passes, which counts once; later it fails, which counts as well.
+        def settle(how):
+            settled = self.accelopt("refactor", "settle", found["run"], how, "--repo", self.repository, "--knowledge", self.folder / "k.db")
+            self.assertEqual(settled.code, 0, settled.err)
+            return settled
+
+        def credit():
+            listed = self.accelopt("memory", "list", "--json", "--knowledge", self.folder / "k.db").lines
+            return {name: listed[0][name] for name in ("confirmed", "refuted")}
+        committed = self.git("rev-parse", branch)
+        self.assertIn("the knowledge store was told", settle("--passed").out)
+        settle("--passed")
+        self.assertEqual((credit(), self.git("rev-parse", branch)), ({"confirmed": 1, "refuted": 0}, committed))
+        settled = settle("--failed")
+        self.assertEqual(credit(), {"confirmed": 1, "refuted": 1})
         self.assertEqual(self.git("diff", "HEAD", branch), "")
         self.assertIn("the knowledge store was told", settled.out)
         again = self.accelopt("refactor", "settle", found["run"], "--failed", "--repo", self.repository)
         self.assertEqual(again.code, 1)
         self.assertIn("it is settled", again.err)
         self.report_has_the_records_numbers(found)
+
+    def test_settle_touches_the_runs_own_commit_alone(self):
+        head = self.git("rev-parse", "HEAD").strip()
+
+        def committed(name: str, tree: str, parent: str, message: str) -> str:
+            environment = {"GIT_AUTHOR_NAME": "x", "GIT_AUTHOR_EMAIL": "x@localhost", "GIT_COMMITTER_NAME": "x",
+                           "GIT_COMMITTER_EMAIL": "x@localhost", "PATH": os.environ["PATH"]}
+            commit = subprocess.run(["git", "-C", self.repository, "commit-tree", tree, "-p", parent, "-m", message], check=True,
+                                    capture_output=True, text=True, env=environment).stdout.strip()
+            self.git("update-ref", "refs/heads/accelopt/" + name, commit)
+            return commit
+        empty = subprocess.run(["git", "-C", self.repository, "hash-object", "-t", "tree", "-w", "--stdin"], check=True, input="",
+                               capture_output=True, text=True).stdout.strip()
+        own = committed("routes-11111111", empty, head, "perf: x\n\nAccelopt-Run: 11111111\n")
+        committed("routes-22222222", empty, own, "fix: somebody went on\n")
+        committed("routes-33333333", empty, head, "perf: x\n\nAccelopt-Run: 11111111\n")
+        before = state_of(self.repository)
+
+        def settle(*arguments: str):
+            return self.accelopt("refactor", "settle", *arguments, "--repo", self.repository, "--knowledge", "none")
+        for arguments in (("11111111",), ("11111111", "--passed", "--failed")):
+            self.assertIn("give --passed or --failed", settle(*arguments).err)
+        for unknown in ("44444444", "1111111", ""):
+            refused = settle(unknown, "--failed")
+            self.assertNotEqual(refused.code, 0)
+            self.assertIn("no branch of run", refused.err)
+        # A commit of somebody else's on top, and one that names another run.
+        for other in ("22222222", "33333333"):
+            refused = settle(other, "--failed")
+            self.assertNotEqual(refused.code, 0)
+            self.assertIn("ends in another commit than the run's own", refused.err)
+        # Without an experience there is nobody to tell; a passed commit stays as it is.
+        self.assertIn("no experience to tell of", settle("11111111", "--passed").out)
+        self.assertEqual(state_of(self.repository), before)
+        self.assertEqual(settle("11111111", "--failed").code, 0)
+        branch = "accelopt/routes-11111111"
+        self.assertEqual(self.git("rev-parse", branch + "^").strip(), own)
+        self.assertEqual(self.git("rev-parse", branch + "^{tree}"), self.git("rev-parse", "HEAD^{tree}"))
+        message = self.git("log", "-1", "--format=%B", branch)
+        self.assertTrue(message.startswith("revert: perf: x\n"), message)
+        self.assertIn(f"\nAccelopt-Reverts: {own}\nAccelopt-Run: 11111111\n", message)
+        after = state_of(self.repository)
+        changed = {name for name in before if after.get(name) != before[name]}
+        # The log of the branch is there because git made it here.
+        self.assertEqual(changed, {".git/refs/heads/" + branch, ".git/logs/refs/heads/" + branch})
 
     def report_has_the_records_numbers(self, found):
         file = self.folder / "refactor.html"

@@ -159,15 +159,20 @@ Markup growth(const RefactorStory& story) {
 Markup tried(const RefactorStory& story) {
   std::vector<std::string> names;
   std::vector<double> values;
-  Table table{
-      "Proposals in the order in which they were tried",
-      {{"number", Align::right}, {"strategy"}, {"added to"}, {"fate"}, {"short race [95 %]", Align::right}, {"why"}},
-      {}};
+  Table table{"Proposals in the order in which they were tried",
+              {{"number", Align::right},
+               {"strategy"},
+               {"added to"},
+               {"fate"},
+               {"short race [95 %]", Align::right},
+               {"over the best until then", Align::right},
+               {"why"}},
+              {}};
   for (const RefactorTrial& trial : story.trials) {
     const std::string number = std::to_string(table.rows.size() + 1);
     const std::string fate = trial.failed_gate.empty() ? verdict_words(trial.verdict) : "failed " + trial.failed_gate;
     table.rows.push_back(cells({number, trial.strategy, trial.built_on.empty() ? "the base" : trial.built_on, fate,
-                                ratio_or_none(trial.ratio), trial.why}));
+                                ratio_or_none(trial.ratio), ratio_or_none(trial.over_best), trial.why}));
     if (!trial.ratio) continue;
     names.push_back("proposal " + number);
     values.insert(values.end(), {trial.ratio->low, trial.ratio->high});
