@@ -237,7 +237,7 @@ DriverForm built_form(std::string_view build, std::string_view name, std::string
 }
 
 DriverForm form_of(const CodeLanguage& language) {
-  if (language.name == "python") {
+  if (language.form == FunctionForm::indentation) {
     return {"# build = [\"make\"]",
             kPythonGenerator,
             R"(run = ["python3", "{task}/driver.py", "{cases}", "{results}"])",
