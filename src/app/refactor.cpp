@@ -229,11 +229,11 @@ Result<std::vector<fs::path>> init_refactor(const RefactorInit& options) {
   const std::string path = file.lexically_relative(repository.root()).generic_string();
   const refactor::CodeLanguage* known = refactor::language_of_file(path);
   const refactor::CodeLanguage language = known != nullptr ? *known : refactor::code_language("other");
-  if (!options.function.empty() && language.form == refactor::FunctionForm::indentation) {
+  const bool by_function = language.form != refactor::FunctionForm::none;
+  if (!options.function.empty() && by_function) {
     TRY_ASSIGN(const std::string text, base::read_file(file));
-    TRY(refactor::find_function(text, options.function));
+    TRY(refactor::find_function(language, text, options.function));
   }
-  const bool by_function = language.form == refactor::FunctionForm::indentation;
   const fs::path folder =
       fs::absolute(options.folder.empty() ? fs::path("accelopt-" + file.stem().string()) : options.folder);
   if (fs::exists(folder / "refactor.toml", failed)) {

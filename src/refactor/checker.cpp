@@ -29,8 +29,8 @@ constexpr double kTimedShare = 0.5;
 
 std::string end_of(std::string_view text) {
   text = base::trimmed(text);
-  constexpr std::size_t kShown = 500;
-  return base::ascii_line(text.substr(text.size() > kShown ? text.size() - kShown : 0), kShown, ' ');
+  constexpr std::size_t kShownBytes = 500;
+  return base::ascii_line(text.substr(text.size() > kShownBytes ? text.size() - kShownBytes : 0), kShownBytes, ' ');
 }
 
 /// Up to five names.
@@ -59,6 +59,7 @@ Result<std::unique_ptr<Checker>> Checker::prepare(const Task& task, CheckSetting
   TRY_ASSIGN(auto own, base::TemporaryFolder::create("accelopt-trees"));
   std::unique_ptr<Checker> checker(
       new Checker(std::move(own_task), std::move(settings), std::move(repository), std::move(jail), std::move(own)));
+  TRY_ASSIGN(checker->driver_, Driver::create(checker->task_, checker->jail_, checker->next_seed("driver")));
   TRY(checker->prepare_base());
   TRY(checker->prepare_tests());
   TRY(checker->prepare_units());
@@ -96,7 +97,7 @@ Result<void> Checker::prepare_base() {
   for (const Scope& scope : task_.scope) {
     TRY_ASSIGN(const std::string text, base_text(scope.path));
     if (scope.function.empty()) continue;
-    if (const auto found = find_function(text, scope.function); !found)
+    if (const auto found = find_function(task_.language, text, scope.function); !found)
       return tl::make_unexpected(base::with_context(found.error(), scope.path));
   }
   TRY_ASSIGN(base_folder_, lay_out_tree(listing_));
@@ -107,9 +108,19 @@ Result<void> Checker::prepare_base() {
 
 Result<std::string> Checker::build(const fs::path& tree, const std::map<std::string, std::string>& files) {
   if (task_.build.empty()) return std::string();
-  JailedRun run{
-      .command = task_.build, .words = {}, .tree = tree, .access = TreeAccess::write, .scratch = fresh_folder()};
+  TRY_ASSIGN(const fs::path scratch, warm_scratch());
+  JailedRun run{.command = task_.build,
+                .words = {{"task", driver_->files().string()}},
+                .tree = tree,
+                .access = TreeAccess::write,
+                .scratch = scratch,
+                .readable = {driver_->files()}};
   TRY_ASSIGN(const JailedResult built, jail_.run(run));
+  std::error_code ignored;
+  if (tree == base_folder_)
+    warm_home_ = scratch / "home";
+  else
+    fs::remove_all(scratch, ignored);
   if (!built.succeeded) return built.end + ": " + end_of(built.errors.empty() ? built.output : built.errors);
   // A build may run what a change wrote: it must leave what others rely on.
   for (const auto& [path, entry] : listing_) {
@@ -123,7 +134,7 @@ Result<std::string> Checker::build(const fs::path& tree, const std::map<std::str
 }
 
 Result<Checker::TestRun> Checker::run_tests(const fs::path& tree) {
-  const fs::path scratch = fresh_folder();
+  TRY_ASSIGN(const fs::path scratch, warm_scratch());
   const fs::path copy = fresh_folder();
   TRY(vcs::copy_tree(tree, copy));
   const fs::path report = scratch / "report";
@@ -144,8 +155,18 @@ Result<Checker::TestRun> Checker::run_tests(const fs::path& tree) {
       read_test_report(task_.test_format, text, result.process.succeeded ? TestOutcome::passed : TestOutcome::failed);
   std::error_code ignored;
   fs::remove_all(copy, ignored);
-  fs::remove_all(scratch, ignored);
+  if (tree == base_folder_)
+    warm_home_ = scratch / "home";
+  else
+    fs::remove_all(scratch, ignored);
   return result;
+}
+
+Result<fs::path> Checker::warm_scratch() {
+  const fs::path scratch = fresh_folder();
+  TRY(base::make_folders(scratch));
+  if (!warm_home_.empty()) TRY(vcs::copy_tree(warm_home_, scratch / "home"));
+  return scratch;
 }
 
 Result<void> Checker::prepare_tests() {
@@ -173,7 +194,6 @@ Result<void> Checker::prepare_tests() {
 
 Result<void> Checker::prepare_units() {
   settings_.step("running the driver on the base");
-  TRY_ASSIGN(driver_, Driver::create(task_, jail_, next_seed("driver")));
   const Trees same{base_folder_, base_folder_};
   Race race(*driver_, same, next_seed("calibration"));
   units_ = units_of(task_, Sizes::all);

@@ -129,6 +129,8 @@ class Checker {
     JailedResult process;
   };
   base::Result<TestRun> run_tests(const std::filesystem::path& tree);
+  /// A fresh scratch folder whose home holds what the base's build and tests left there, such as a compiler's cache.
+  base::Result<std::filesystem::path> warm_scratch();
   base::Result<std::vector<std::string>> test_problems(const std::filesystem::path& tree);
   base::Result<std::vector<std::string>> behaviour_problems(const Trees& trees);
   base::Result<std::vector<std::string>> held_out_problems(const Trees& trees);
@@ -152,8 +154,9 @@ class Checker {
   std::string tree_;
   vcs::Listing listing_;
   std::filesystem::path base_folder_;
-  TestOutcomes reliable_;        ///< passed three times on the base
-  std::set<std::string> names_;  ///< of all tests of the base
+  std::filesystem::path warm_home_;  ///< empty: nothing has run yet
+  TestOutcomes reliable_;            ///< passed three times on the base
+  std::set<std::string> names_;      ///< of all tests of the base
   std::vector<std::string> flaky_;
   std::vector<Unit> units_;
   std::uint64_t drawn_ = 0;

@@ -62,7 +62,7 @@ std::string to_string(const CaseRequest& request) {
 Result<Driver> Driver::create(const Task& task, const Jail& jail, std::uint64_t seed) {
   TRY_ASSIGN(auto own, base::TemporaryFolder::create("accelopt-refactor"));
   Driver driver(task, jail, std::move(own), seed);
-  const fs::path files = driver.own_.path() / "task";
+  const fs::path files = driver.files();
   TRY(base::make_folders(files));
   std::error_code failed;
   fs::directory_iterator entry(task.folder, failed);
@@ -84,7 +84,7 @@ Result<fs::path> Driver::make_cases(const fs::path& tree, const CaseRequest& req
   const fs::path scratch = fresh_folder();
   const fs::path out = scratch / "cases";
   JailedRun run{.command = task_->cases,
-                .words = {{"task", (own_.path() / "task").string()},
+                .words = {{"task", (files()).string()},
                           {"workload", request.workload},
                           {"seed", std::to_string(request.seed)},
                           {"size", std::to_string(request.size)},
@@ -92,7 +92,7 @@ Result<fs::path> Driver::make_cases(const fs::path& tree, const CaseRequest& req
                           {"out", out.string()}},
                 .tree = tree,
                 .scratch = scratch,
-                .readable = {own_.path() / "task"}};
+                .readable = {files()}};
   TRY_ASSIGN(const JailedResult result, jail_->run(run));
   std::error_code ignored;
   if (!result.succeeded || !fs::exists(out, ignored)) {
@@ -110,14 +110,13 @@ Result<Driver::Run> Driver::run_once(const fs::path& tree, const fs::path& cases
   fs::copy_file(cases, scratch / "cases", failed);
   if (failed) return base::fail_errno(failed.value(), cases.string());
   const fs::path results = scratch / "results";
-  JailedRun run{.command = task_->run,
-                .words = {{"task", (own_.path() / "task").string()},
-                          {"cases", (scratch / "cases").string()},
-                          {"results", results.string()}},
-                .tree = tree,
-                .scratch = scratch,
-                .readable = {own_.path() / "task"},
-                .hash_seed = hash_seed};
+  JailedRun run{
+      .command = task_->run,
+      .words = {{"task", (files()).string()}, {"cases", (scratch / "cases").string()}, {"results", results.string()}},
+      .tree = tree,
+      .scratch = scratch,
+      .readable = {files()},
+      .hash_seed = hash_seed};
   TRY_ASSIGN(JailedResult process, jail_->run(run));
   auto read = base::read_foreign_file(results, kMostResults);
   fs::remove_all(scratch, failed);

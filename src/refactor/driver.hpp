@@ -43,6 +43,9 @@ class Driver {
   /// @error invalid_argument: the cases could not be made, or the old code's driver failed.
   base::Result<PairResult> run_pair(const Trees& trees, const CaseRequest& request);
 
+  /// The copies of the driver's files: {task} in commands.
+  [[nodiscard]] std::filesystem::path files() const { return own_.path() / "task"; }
+
  private:
   Driver(const Task& task, const Jail& jail, base::TemporaryFolder own, std::uint64_t seed)
       : task_(&task), jail_(&jail), own_(std::move(own)), random_(seed) {}

@@ -2,9 +2,11 @@
 #include "refactor/functions.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/problem.hpp"
 #include "base/text.hpp"
+#include "refactor/brace_functions.hpp"
 
 namespace accelopt::refactor {
 namespace {
@@ -87,9 +89,7 @@ std::size_t first_decorator(const std::vector<SourceLine>& lines, std::size_t he
   return first;
 }
 
-}  // namespace
-
-std::vector<SourceLine> lines_of(std::string_view source) {
+std::vector<SourceLine> indented_lines_of(std::string_view source) {
   std::vector<SourceLine> lines;
   OpenText open;
   while (!source.empty()) {
@@ -110,8 +110,8 @@ std::vector<SourceLine> lines_of(std::string_view source) {
   return lines;
 }
 
-std::vector<FunctionPlace> functions_of(std::string_view source) {
-  const std::vector<SourceLine> lines = lines_of(source);
+std::vector<FunctionPlace> indented_functions_of(std::string_view source) {
+  const std::vector<SourceLine> lines = indented_lines_of(source);
   std::vector<FunctionPlace> found;
   std::vector<Block> open;
   std::size_t code_end = 0;  // past the last line that is not blank
@@ -131,7 +131,11 @@ std::vector<FunctionPlace> functions_of(std::string_view source) {
       if (!function.empty()) {
         std::size_t body = at + 1;
         while (body < lines.size() && lines[body].inside) ++body;
-        found.push_back({qualified(open, function), first_decorator(lines, at), at, body, 0});
+        found.push_back({.name = qualified(open, function),
+                         .first = first_decorator(lines, at),
+                         .header = at,
+                         .body = body,
+                         .signature = text_of(lines, at, body)});
         open.push_back({function, line.indent, true, found.size() - 1});
       } else if (!type.empty()) {
         open.push_back({type, line.indent, false, 0});
@@ -143,19 +147,47 @@ std::vector<FunctionPlace> functions_of(std::string_view source) {
   return found;
 }
 
-base::Result<FunctionPlace> find_function(std::string_view source, std::string_view name) {
-  const std::vector<FunctionPlace> all = functions_of(source);
-  const auto found = std::ranges::find(all, name, &FunctionPlace::name);
-  if (found == all.end()) {
+}  // namespace
+
+std::vector<SourceLine> lines_of(const CodeLanguage& language, std::string_view source) {
+  return language.form == FunctionForm::braces ? brace_lines_of(language, source) : indented_lines_of(source);
+}
+
+std::vector<FunctionPlace> functions_of(const CodeLanguage& language, std::string_view source) {
+  switch (language.form) {
+    case FunctionForm::none:
+      return {};
+    case FunctionForm::indentation:
+      return indented_functions_of(source);
+    case FunctionForm::braces:
+      return brace_functions_of(language, source);
+  }
+  return {};
+}
+
+base::Result<FunctionPlace> find_function(const CodeLanguage& language, std::string_view source,
+                                          std::string_view name) {
+  const std::vector<FunctionPlace> all = functions_of(language, source);
+  std::vector<FunctionPlace> found;
+  std::ranges::copy_if(all, std::back_inserter(found), [&](const FunctionPlace& it) { return it.name == name; });
+  if (found.empty() && language.form == FunctionForm::braces) {
+    const std::string end = "::" + std::string(name);
+    std::ranges::copy_if(all, std::back_inserter(found),
+                         [&](const FunctionPlace& it) { return it.name.ends_with(end); });
+  }
+  if (found.empty()) {
     std::vector<std::string> names;
     for (const FunctionPlace& place : all) names.push_back(place.name);
     return base::fail(base::ErrorCode::not_found, base::unknown_name("function", name, names));
   }
-  if (std::ranges::count(all, name, &FunctionPlace::name) > 1) {
+  const char* problem = found.size() > 1            ? "several functions are named \""
+                        : found.front().shares_line ? "other code shares a line with the function \""
+                                                    : nullptr;
+  if (problem != nullptr) {
     return base::fail(base::ErrorCode::invalid_argument,
-                      "several functions are named \"" + std::string(name) + "\"; make the scope the whole file");
+                      problem + std::string(name) + "\"; make the scope the whole file");
   }
-  return *found;
+  return found.front();
 }
 
 std::string text_of(const std::vector<SourceLine>& lines, std::size_t first, std::size_t last) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where functions stand in a source whose blocks are told by indentation.
+// Where functions stand in a source, in every language that tells them from the text around them.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "refactor/languages.hpp"
 
 namespace accelopt::refactor {
 
@@ -19,20 +20,25 @@ struct SourceLine {
   bool blank = false;  ///< nothing, or only a comment
 };
 /// The lines view into `source`.
-std::vector<SourceLine> lines_of(std::string_view source);
+std::vector<SourceLine> lines_of(const CodeLanguage& language, std::string_view source);
 
 /// A function or method. Lines are counted from 0, `last` is past the end.
 struct FunctionPlace {
-  std::string name;       ///< "f", "Class.method", "f.inner"
+  std::string name;       ///< "f", "Class.method", "f.inner"; in C++ "space::Class::method"
   std::size_t first = 0;  ///< its first decorator, or its header
   std::size_t header = 0;
   std::size_t body = 0;  ///< first line after the header
   std::size_t last = 0;
+  std::string signature;     ///< the header, by its text or by its tokens
+  bool shares_line = false;  ///< other code stands on its first or last line
 };
-std::vector<FunctionPlace> functions_of(std::string_view source);
+/// None where the language does not tell functions.
+std::vector<FunctionPlace> functions_of(const CodeLanguage& language, std::string_view source);
 
-/// @error not_found: none has the name (the message lists near ones); invalid_argument: several have.
-base::Result<FunctionPlace> find_function(std::string_view source, std::string_view name);
+/// By its name; in C++ the enclosing namespaces may be left out.
+/// @error not_found: none has the name (the message lists near ones); invalid_argument: several have, or it shares a
+/// line with other code.
+base::Result<FunctionPlace> find_function(const CodeLanguage& language, std::string_view source, std::string_view name);
 
 /// The text of these lines.
 std::string text_of(const std::vector<SourceLine>& lines, std::size_t first, std::size_t last);

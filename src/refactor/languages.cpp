@@ -6,14 +6,16 @@
 namespace accelopt::refactor {
 
 std::span<const CodeLanguage> code_languages() {
+  // The machine's OpenSSL configuration is out of reach, and without it node does not start.
+  static const std::vector<std::string> kNode{"OPENSSL_CONF=/dev/null"};
   static const std::vector<CodeLanguage> kLanguages{
       {"python", {".py"}, FunctionForm::indentation, {"PYTHONDONTWRITEBYTECODE=1", "PYTHONHASHSEED={hash}"}},
-      {"javascript", {".js", ".mjs", ".cjs"}, FunctionForm::none, {}},
-      {"typescript", {".ts"}, FunctionForm::none, {}},
-      {"c", {".c", ".h"}, FunctionForm::none, {}},
-      {"c++", {".cpp", ".cc", ".cxx", ".hpp"}, FunctionForm::none, {}},
-      {"rust", {".rs"}, FunctionForm::none, {}},
-      {"go", {".go"}, FunctionForm::none, {}},
+      {"javascript", {".js", ".mjs", ".cjs"}, FunctionForm::braces, kNode, BraceSyntax::script},
+      {"typescript", {".ts"}, FunctionForm::braces, kNode, BraceSyntax::script},
+      {"c", {".c", ".h"}, FunctionForm::braces, {}, BraceSyntax::c},
+      {"c++", {".cpp", ".cc", ".cxx", ".hpp"}, FunctionForm::braces, {}, BraceSyntax::c},
+      {"rust", {".rs"}, FunctionForm::braces, {}, BraceSyntax::rust},
+      {"go", {".go"}, FunctionForm::braces, {"GOTOOLCHAIN=local", "GOPROXY=off", "GOTELEMETRY=off"}, BraceSyntax::go},
   };
   return kLanguages;
 }

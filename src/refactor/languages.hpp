@@ -10,13 +10,16 @@
 namespace accelopt::refactor {
 
 /// How functions are told from the text around them. none: a scope is a whole file.
-enum class FunctionForm { none, indentation };
+enum class FunctionForm { none, indentation, braces };
+/// Whose strings, comments and headers of functions these are. c: C and C++; script: JavaScript and TypeScript.
+enum class BraceSyntax { c, script, go, rust };
 
 struct CodeLanguage {
   std::string name;
   std::vector<std::string> extensions{};  ///< with the dot
   FunctionForm form = FunctionForm::none;
   std::vector<std::string> environment{};  ///< for its programs; {hash} is the same number for old and new
+  BraceSyntax braces = BraceSyntax::c;     ///< where the form is braces
 };
 
 /// Any other language is used by its commands, with files as scopes.

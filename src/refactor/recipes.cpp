@@ -2,12 +2,14 @@
 #include "refactor/recipes.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <regex>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "refactor/brace_recipes.hpp"
 #include "refactor/functions.hpp"
 
 namespace accelopt::refactor {
@@ -217,15 +219,23 @@ std::size_t first_statement(const std::vector<SourceLine>& lines, const Function
 std::vector<std::string> recipe_strategies() {
   std::vector<std::string> names;
   for (const Recipe& recipe : kRecipes) names.emplace_back(recipe.strategy);
+  for (const std::string& name : brace_strategies()) {
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
   return names;
 }
 
 std::vector<Proposal> propose(const CodeLanguage& language, const std::string& source, const std::string& function) {
   std::vector<Proposal> out;
-  if (language.form != FunctionForm::indentation) return out;
-  const std::vector<SourceLine> lines = lines_of(source);
-  for (const FunctionPlace& place : functions_of(source)) {
-    if (!function.empty() && place.name != function) continue;
+  std::string only = function;
+  if (const auto found = find_function(language, source, function); found) only = found->name;
+  const std::vector<SourceLine> lines = lines_of(language, source);
+  for (const FunctionPlace& place : functions_of(language, source)) {
+    if (!only.empty() && place.name != only) continue;
+    if (language.form == FunctionForm::braces) {
+      std::ranges::move(propose_for_braces(language, lines, place), std::back_inserter(out));
+      continue;
+    }
     const std::size_t start = first_statement(lines, place);
     Lines body;
     for (std::size_t at = start; at < place.last; ++at) body.emplace_back(lines[at].text);

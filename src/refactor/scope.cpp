@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <regex>
 #include <set>
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include "base/text.hpp"
 #include "base/unified_diff.hpp"
 #include "refactor/functions.hpp"
+#include "refactor/tokens.hpp"
 
 namespace accelopt::refactor {
 namespace {
@@ -87,11 +89,58 @@ void check_text(const ChangedFile& file, std::vector<std::string>& out) {
     out.push_back(file.path + ": holds what looks like a secret key");
 }
 
-bool is_import(const SourceLine& line) {
-  const std::string_view text = line.text;
-  const bool imports = text.starts_with("import ") || (text.starts_with("from ") && text.find(" import ") != text.npos);
-  return !line.inside && imports && text.find_first_of(";(\\") == text.npos;
-}
+/// The lines of a file that bring in other modules, whole statements alone.
+class ImportLines {
+ public:
+  explicit ImportLines(const CodeLanguage& language) : language_(&language) {}
+
+  /// Told every line that is not the function's, in order.
+  bool is_import(const SourceLine& line) {
+    const std::string_view text = base::trimmed(line.text);
+    if (line.inside) return false;
+    if (language_->form == FunctionForm::indentation) return is_python(line.text);
+    if (language_->braces != BraceSyntax::go) return std::regex_match(text.begin(), text.end(), form());
+    // An import of Go may be in brackets, whose lines are then the imports.
+    if (text == "import (") {
+      in_group_ = true;
+      return true;
+    }
+    if (in_group_ && text == ")") {
+      in_group_ = false;
+      return true;
+    }
+    static const std::regex kGrouped(R"re(([\w.]+\s+)?"[^"`;]+")re");
+    return std::regex_match(text.begin(), text.end(), in_group_ ? kGrouped : form());
+  }
+
+ private:
+  static bool is_python(std::string_view text) {
+    const bool imports =
+        text.starts_with("import ") || (text.starts_with("from ") && text.find(" import ") != text.npos);
+    return imports && text.find_first_of(";(\\") == text.npos;
+  }
+  [[nodiscard]] const std::regex& form() const {
+    static const std::regex kC(R"re(#\s*include\s*(<[\w./+-]+>|"[\w./+-]+"))re");
+    static const std::regex kScript(
+        R"re(import\s+([\w$*{},\s]+\s+from\s+)?["'][^"'\\]+["'];?|(const|let|var)\s+[\w$]+\s*=\s*require\(["'][^"'\\]+["']\);?)re");
+    static const std::regex kGo(R"re(import\s+([\w.]+\s+)?"[^"`;]+")re");
+    static const std::regex kRust(R"re(use\s+[\w:*{},\s]+;)re");
+    switch (language_->braces) {
+      case BraceSyntax::c:
+        return kC;
+      case BraceSyntax::script:
+        return kScript;
+      case BraceSyntax::go:
+        return kGo;
+      case BraceSyntax::rust:
+        break;
+    }
+    return kRust;
+  }
+
+  const CodeLanguage* language_;
+  bool in_group_ = false;
+};
 
 /// The lines without imports, and these apart.
 struct Outside {
@@ -99,9 +148,10 @@ struct Outside {
   std::multiset<std::string> imports;
 };
 
-void add_outside(const std::vector<SourceLine>& lines, std::size_t first, std::size_t last, Outside& out) {
+void add_outside(ImportLines& imports, const std::vector<SourceLine>& lines, std::size_t first, std::size_t last,
+                 Outside& out) {
   for (std::size_t at = first; at < last; ++at) {
-    if (is_import(lines[at]))
+    if (imports.is_import(lines[at]))
       out.imports.emplace(base::trimmed(lines[at].text));
     else if (!base::trimmed(lines[at].text).empty() || lines[at].inside)
       out.code += lines[at].text;
@@ -109,11 +159,27 @@ void add_outside(const std::vector<SourceLine>& lines, std::size_t first, std::s
   out.code += '\0';
 }
 
+/// The macros and files that the function's own lines bring into the rest of its file.
+std::multiset<std::string> leaking_directives(const CodeLanguage& language, const std::vector<SourceLine>& lines,
+                                              const FunctionPlace& place) {
+  std::multiset<std::string> found;
+  if (language.form != FunctionForm::braces || language.braces != BraceSyntax::c) return found;
+  const std::string text = text_of(lines, place.first, place.last);
+  for (const Token& token : tokens_of(language, text)) {
+    if (token.kind != TokenKind::directive) continue;
+    std::string whole = std::regex_replace(std::string(token.text), std::regex(R"(\\[ \r]*\n)"), "");
+    static const std::regex kHarmless(
+        R"(\s*#\s*(if|ifdef|ifndef|else|elif|endif|pragma\s+(omp|GCC\s+(unroll|ivdep)))\b.*)");
+    if (!std::regex_match(whole, kHarmless)) found.insert(std::move(whole));
+  }
+  return found;
+}
+
 /// The functions in scope stay where they are and keep their headers; around them imports alone may be added.
-void check_functions(const std::vector<std::string>& functions, const ChangedFile& file,
+void check_functions(const CodeLanguage& language, const std::vector<std::string>& functions, const ChangedFile& file,
                      std::vector<std::string>& out) {
-  const auto lines_before = lines_of(file.before);
-  const auto lines_after = lines_of(file.after);
+  const auto lines_before = lines_of(language, file.before);
+  const auto lines_after = lines_of(language, file.after);
   Outside before;
   Outside after;
   struct Place {
@@ -122,20 +188,21 @@ void check_functions(const std::vector<std::string>& functions, const ChangedFil
   };
   std::vector<Place> places;
   for (const std::string& name : functions) {
-    const auto old_place = find_function(file.before, name);
-    const auto new_place = find_function(file.after, name);
+    const auto old_place = find_function(language, file.before, name);
+    const auto new_place = find_function(language, file.after, name);
     if (!old_place || !new_place) {
       out.push_back(file.path + ": the function " + name + " is not there any more, or not there once");
       return;
     }
-    const auto header = [](const auto& lines, const FunctionPlace& place) {
-      return text_of(lines, place.header, std::min(place.body, place.last));
-    };
-    if (header(lines_before, *old_place) != header(lines_after, *new_place))
+    if (old_place->signature != new_place->signature)
       out.push_back(file.path + ": the signature of " + name + " was changed");
+    if (leaking_directives(language, lines_before, *old_place) != leaking_directives(language, lines_after, *new_place))
+      out.push_back(file.path + ": the directives within " + name + " were changed, which reach code outside of it");
     places.push_back({*old_place, *new_place});
   }
   std::ranges::sort(places, {}, [](const Place& place) { return place.before.first; });
+  ImportLines imports_before(language);
+  ImportLines imports_after(language);
   std::size_t at_before = 0;
   std::size_t at_after = 0;
   for (const Place& place : places) {
@@ -143,18 +210,20 @@ void check_functions(const std::vector<std::string>& functions, const ChangedFil
       out.push_back(file.path + ": functions in scope changed places");
       return;
     }
-    add_outside(lines_before, at_before, place.before.first, before);
-    add_outside(lines_after, at_after, place.after.first, after);
+    add_outside(imports_before, lines_before, at_before, place.before.first, before);
+    add_outside(imports_after, lines_after, at_after, place.after.first, after);
     at_before = place.before.last;
     at_after = place.after.last;
   }
-  add_outside(lines_before, at_before, lines_before.size(), before);
-  add_outside(lines_after, at_after, lines_after.size(), after);
+  add_outside(imports_before, lines_before, at_before, lines_before.size(), before);
+  add_outside(imports_after, lines_after, at_after, lines_after.size(), after);
   if (before.code != after.code) {
     out.push_back(file.path + ": code outside of " + base::join_names(functions) +
                   " was changed; only imports may be added there");
   }
-  if (!std::ranges::includes(after.imports, before.imports))
+  // Go refuses an import that is not needed any more.
+  const bool may_go = language.form == FunctionForm::braces && language.braces == BraceSyntax::go;
+  if (!may_go && !std::ranges::includes(after.imports, before.imports))
     out.push_back(file.path + ": an import was removed outside of the scope");
 }
 
@@ -206,7 +275,7 @@ void check_file(const Task& task, const ChangedFile& file, std::vector<std::stri
   check_kind(file, out);
   if (out.size() != before) return;
   check_text(file, out);
-  if (out.size() == before && !whole && !functions.empty()) check_functions(functions, file, out);
+  if (out.size() == before && !whole && !functions.empty()) check_functions(task.language, functions, file, out);
 }
 
 }  // namespace

@@ -25,8 +25,12 @@ constexpr std::string_view kSource =
     "# after\n"              // 15
     "x = f(1)\n";            // 16
 
+base::Result<FunctionPlace> in_python(std::string_view source, std::string_view name) {
+  return find_function(code_language("python"), source, name);
+}
+
 TEST(FindFunction, MethodWithDecorator_HasItsLines) {
-  const auto place = find_function(kSource, "Box.size");
+  const auto place = in_python(kSource, "Box.size");
   ASSERT_TRUE(place);
   EXPECT_EQ(place->first, 3U);
   EXPECT_EQ(place->header, 4U);
@@ -34,7 +38,7 @@ TEST(FindFunction, MethodWithDecorator_HasItsLines) {
 }
 
 TEST(FindFunction, HeaderOfSeveralLines_EndsBeforeTheBody) {
-  const auto place = find_function(kSource, "f");
+  const auto place = in_python(kSource, "f");
   ASSERT_TRUE(place);
   EXPECT_EQ(place->header, 7U);
   EXPECT_EQ(place->body, 10U);
@@ -42,18 +46,18 @@ TEST(FindFunction, HeaderOfSeveralLines_EndsBeforeTheBody) {
 }
 
 TEST(FindFunction, TextInAString_IsNoFunction) {
-  EXPECT_FALSE(find_function(kSource, "g"));
-  EXPECT_FALSE(find_function(kSource, "h"));
+  EXPECT_FALSE(in_python(kSource, "g"));
+  EXPECT_FALSE(in_python(kSource, "h"));
 }
 
 TEST(FindFunction, UnknownName_NamesANearOne) {
-  const auto place = find_function(kSource, "Box.sise");
+  const auto place = in_python(kSource, "Box.sise");
   ASSERT_FALSE(place);
   EXPECT_NE(place.error().message.find("Box.size"), std::string::npos) << place.error().message;
 }
 
 TEST(FindFunction, TwoOfAName_AreRefused) {
-  const auto place = find_function("def f():\n  pass\ndef f():\n  pass\n", "f");
+  const auto place = in_python("def f():\n  pass\ndef f():\n  pass\n", "f");
   ASSERT_FALSE(place);
   EXPECT_EQ(place.error().code, base::ErrorCode::invalid_argument);
 }

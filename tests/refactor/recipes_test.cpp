@@ -64,8 +64,96 @@ TEST(Recipes, TextThatIsReadMeanwhile_StaysAsItIs) {
                   .empty());
 }
 
+/// The only proposal for `f` in this language; empty: there is none.
+std::string proposed(const std::string& language, const std::string& source) {
+  const auto found = propose(code_language(language), source, "f");
+  EXPECT_LE(found.size(), 1U);
+  return found.empty() ? "" : found.front().text;
+}
+
+TEST(BraceRecipes, JavaScriptIncludes_GetsASet) {
+  EXPECT_EQ(proposed("javascript",
+                     "function f(xs) {\n  const out = [];\n  for (const x of xs) {\n    if (!out.includes(x)) {\n"
+                     "      out.push(x);\n    }\n  }\n  return out;\n}\n"),
+            "function f(xs) {\n  const out = [];\n  const outSet = new Set();\n  for (const x of xs) {\n"
+            "    if (!outSet.has(x)) {\n      outSet.add(x);\n      out.push(x);\n    }\n  }\n  return out;\n}\n");
+}
+
+TEST(BraceRecipes, TypeScriptIncludes_GetsASet) {
+  EXPECT_EQ(proposed("typescript",
+                     "function f(xs: string[]): string[] {\n  const out: string[] = [];\n  xs.forEach((x) => {\n"
+                     "    if (out.includes(x)) return;\n    out.push(x);\n  });\n  return out;\n}\n"),
+            "function f(xs: string[]): string[] {\n  const out: string[] = [];\n  const outSet = new Set<unknown>();\n"
+            "  xs.forEach((x) => {\n    if (outSet.has(x)) return;\n    outSet.add(x);\n    out.push(x);\n  });\n"
+            "  return out;\n}\n");
+}
+
+TEST(BraceRecipes, ListThatAlsoShrinks_IsLeftAlone) {
+  EXPECT_EQ(
+      proposed("javascript",
+               "function f(xs) {\n  const out = [];\n  for (const x of xs) {\n    if (out.includes(x)) out.pop();\n"
+               "    out.push(x);\n  }\n}\n"),
+      "");
+  EXPECT_EQ(proposed("c++",
+                     "void f() {\n  std::vector<int> v;\n  for (;;) {\n    v.push_back(1);\n"
+                     "    if (std::find(v.begin(), v.end(), x) != v.end()) v[0] = 2;\n  }\n}\n"),
+            "");
+}
+
+TEST(BraceRecipes, SearchOutsideOfLoops_IsLeftAlone) {
+  EXPECT_EQ(
+      proposed("javascript", "function f(x) {\n  const out = [];\n  out.push(x);\n  return out.includes(1);\n}\n"), "");
+}
+
+TEST(BraceRecipes, CxxFind_GetsASet) {
+  EXPECT_EQ(proposed("c++",
+                     "#include <vector>\nint f(const V& in) {\n  std::vector<std::string> v;\n  for (auto& x : in) {\n"
+                     "    if (std::find(v.begin(), v.end(), x) == v.end())\n      v.push_back(x);\n  }\n}\n"),
+            "#include <unordered_set>\n#include <vector>\nint f(const V& in) {\n  std::vector<std::string> v;\n"
+            "  std::unordered_set<std::string> v_set;\n  for (auto& x : in) {\n    if (v_set.count(x) == 0)\n"
+            "      { v_set.insert(x); v.push_back(x); }\n  }\n}\n");
+}
+
+TEST(BraceRecipes, StrlenInALoop_IsAskedOnce) {
+  EXPECT_EQ(proposed("c", "void f(char *s) {\n  for (size_t i = 0; i < strlen(s); i++) s[i] ^= 1;\n}\n"),
+            "void f(char *s) {\n  const size_t s_length = strlen(s);\n"
+            "  for (size_t i = 0; i < s_length; i++) s[i] ^= 1;\n}\n");
+}
+
+TEST(BraceRecipes, GoConcatenation_GetsABuilder) {
+  EXPECT_EQ(proposed("go",
+                     "package p\n\nfunc f(xs []string) string {\n\tout := \"\"\n\tfor _, x := range xs {\n"
+                     "\t\tout += x + \",\"\n\t}\n\treturn out\n}\n"),
+            "package p\n\nimport \"strings\"\n\nfunc f(xs []string) string {\n\tvar outBuilder strings.Builder\n"
+            "\tfor _, x := range xs {\n\t\toutBuilder.WriteString(x + \",\")\n\t}\n\treturn outBuilder.String()\n}\n");
+  EXPECT_EQ(proposed("go",
+                     "package p\n\nfunc f(xs []string) string {\n\tout := \"\"\n\tfor _, x := range xs {\n"
+                     "\t\tif len(out) > 3 { g() }\n\t\tout += x\n\t}\n\treturn out\n}\n"),
+            "");
+}
+
+TEST(BraceRecipes, GoContains_GetsAMapAndDropsTheImport) {
+  EXPECT_EQ(proposed("go",
+                     "package p\n\nimport (\n\t\"fmt\"\n\t\"slices\"\n)\n\nfunc f(xs []int) {\n\tvar out []int\n"
+                     "\tfor _, x := range xs {\n\t\tif !slices.Contains(out, x) {\n\t\t\tout = append(out, x)\n\t\t}\n"
+                     "\t}\n\tfmt.Println(out)\n}\n"),
+            "package p\n\nimport (\n\t\"fmt\"\n)\n\nfunc f(xs []int) {\n\tvar out []int\n\toutSet := map[int]bool{}\n"
+            "\tfor _, x := range xs {\n\t\tif !outSet[x] {\n\t\t\toutSet[x] = true\n\t\t\tout = append(out, x)\n\t\t}\n"
+            "\t}\n\tfmt.Println(out)\n}\n");
+}
+
+TEST(BraceRecipes, RustContains_GetsASet) {
+  EXPECT_EQ(proposed("rust",
+                     "fn f(xs: &[String]) -> Vec<String> {\n    let mut out = Vec::new();\n    for x in xs {\n"
+                     "        if !out.contains(x) {\n            out.push(x.clone());\n        }\n    }\n    out\n}\n"),
+            "fn f(xs: &[String]) -> Vec<String> {\n    let mut out = Vec::new();\n"
+            "    let mut out_set = std::collections::HashSet::new();\n    for x in xs {\n"
+            "        if !out_set.contains(x) {\n            out_set.insert((x.clone()).clone());\n"
+            "            out.push(x.clone());\n        }\n    }\n    out\n}\n");
+}
+
 TEST(Recipes, OtherLanguages_GetNothing) {
-  EXPECT_TRUE(propose(code_language("go"), "def f(x):\n    q = [x]\n    q.pop(0)\n", "").empty());
+  EXPECT_TRUE(propose(code_language("other"), "def f(x):\n    q = [x]\n    q.pop(0)\n", "").empty());
 }
 
 }  // namespace

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Calls the function on every case, a line each, and writes what it gave.
+package main
+
+import (
+	"os"
+	"strings"
+
+	"example.com/lines/lines"
+)
+
+func main() {
+	text, err := os.ReadFile(os.Args[1])
+	if err != nil {
+		panic(err)
+	}
+	out, err := os.Create(os.Args[2])
+	if err != nil {
+		panic(err)
+	}
+	for _, line := range strings.Split(string(text), "\n") {
+		out.WriteString(lines.Joined(strings.Split(line, " ")) + "--\n")
+	}
+	out.Close()
+}

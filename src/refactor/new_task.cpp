@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files of a new task: what can be told from the source's path is filled in, the rest is marked TODO.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "refactor/task.hpp"
+
+namespace accelopt::refactor {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// {path}: the source; {stem}: it without its extension; {folder}: that holds it; {module}: {stem} with dots;
+/// {function}.
+using Words = std::vector<std::pair<std::string, std::string>>;
+
+std::string with_words(std::string text, const Words& words) {
+  for (const auto& [word, value] : words) {
+    for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + value.size()))
+      text.replace(at, word.size(), value);
+  }
+  return text;
+}
+
+/// How a language's driver is built and run, and its files.
+struct DriverForm {
+  std::string_view build;  ///< a line of [commands]
+  std::string_view cases;
+  std::string_view run;
+  std::vector<NewFile> files;
+};
+
+constexpr std::string_view kPythonCases =
+    R"(# Writes the inputs: {count} cases of this size, drawn from the seed. It runs on the old code alone.
+import json
+import random
+import sys
+
+workload, seed, size, count, out = sys.argv[1:]
+random.seed(int(seed))
+cases = []
+for _ in range(int(count)):
+    # TODO: one input of this size as JSON, such as a list of arguments
+    cases.append([[random.randrange(int(size) + 1) for _ in range(int(size))]])
+with open(out, "w") as file:
+    json.dump(cases, file)
+)";
+constexpr std::string_view kPythonDriver =
+    R"(# Calls the function on every case and writes what it gave, or the kind of error, and its arguments after the call.
+import json
+import os
+import sys
+
+sys.path.insert(0, os.getcwd())
+import {module} as subject  # TODO: check
+
+results = []
+for arguments in json.load(open(sys.argv[1])):
+    try:
+        # TODO: call it as its users do
+        value = subject.{function}(*arguments)
+        results.append({"value": value, "arguments": arguments})
+    except Exception as error:
+        results.append({"error": type(error).__name__, "arguments": arguments})
+with open(sys.argv[2], "w") as file:
+    json.dump(results, file)
+)";
+constexpr std::string_view kScriptCases =
+    R"(// Writes the inputs: count cases of this size, drawn from the seed. It runs on the old code alone.
+import { writeFileSync } from "node:fs";
+
+const [workload, seed, size, count, out] = process.argv.slice(2);
+let state = BigInt(seed);
+function random() {
+  // SplitMix64
+  state = BigInt.asUintN(64, state + 0x9e3779b97f4a7c15n);
+  let z = state;
+  z = BigInt.asUintN(64, (z ^ (z >> 30n)) * 0xbf58476d1ce4e5b9n);
+  z = BigInt.asUintN(64, (z ^ (z >> 27n)) * 0x94d049bb133111ebn);
+  return Number((z ^ (z >> 31n)) >> 11n) / 2 ** 53;
+}
+const cases = [];
+for (let i = 0; i < Number(count); ++i) {
+  // TODO: one input of this size as JSON, such as a list of arguments
+  cases.push([Array.from({ length: Number(size) }, () => Math.floor(random() * (Number(size) + 1)))]);
+}
+writeFileSync(out, JSON.stringify(cases));
+)";
+constexpr std::string_view kScriptDriver =
+    R"(// Calls the function on every case and writes what it gave, or the kind of error, and its arguments after the call.
+import { readFileSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+
+const loaded = await import(pathToFileURL(resolve("{built}")));
+const subject = loaded.{function} ? loaded : loaded.default;  // TODO: check
+
+const results = [];
+for (const args of JSON.parse(readFileSync(process.argv[2], "utf8"))) {
+  try {
+    // TODO: call it as its users do
+    const value = subject.{function}(...args);
+    results.push({ value, arguments: args });
+  } catch (error) {
+    results.push({ error: error.constructor.name, arguments: args });
+  }
+}
+writeFileSync(process.argv[3], JSON.stringify(results));
+)";
+constexpr std::string_view kLineCases =
+    R"(# Writes the inputs: count cases of this size, a line each, drawn from the seed. It runs on the old code alone.
+import random
+import sys
+
+workload, seed, size, count, out = sys.argv[1:]
+random.seed(int(seed))
+with open(out, "w") as file:
+    for _ in range(int(count)):
+        # TODO: one input of this size on a line; an empty line for size 0
+        print(" ".join(str(random.randrange(int(size) + 1)) for _ in range(int(size))), file=file)
+)";
+constexpr std::string_view kCDriver =
+    R"(/* Calls the function on every case, a line each, and writes what it gave, and its arguments after the call. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "{stem}.h" /* TODO: check, or declare it here */
+
+int main(int argc, char **argv) {
+  FILE *in = argc == 3 ? fopen(argv[1], "r") : NULL;
+  FILE *out = argc == 3 ? fopen(argv[2], "w") : NULL;
+  char *line = NULL;
+  size_t room = 0;
+  if (in == NULL || out == NULL) return 2;
+  while (getline(&line, &room, in) >= 0) {
+    line[strcspn(line, "\n")] = '\0';
+    /* TODO: call it as its users do */
+    long value = {function}(line);
+    fprintf(out, "%ld %s\n", value, line);
+  }
+  free(line);
+  return fclose(out) == 0 ? 0 : 1;
+}
+)";
+constexpr std::string_view kCxxDriver =
+    R"(// Calls the function on every case, a line each, and writes what it gave, or the kind of error, and its arguments after it.
+#include <exception>
+#include <fstream>
+#include <string>
+#include <typeinfo>
+
+#include "{stem}.hpp"  // TODO: check, or declare it here
+
+int main(int, char** argv) {
+  std::ifstream in(argv[1]);
+  std::ofstream out(argv[2]);
+  for (std::string line; std::getline(in, line);) {
+    try {
+      // TODO: call it as its users do
+      out << {function}(line) << ' ' << line << '\n';
+    } catch (const std::exception& error) {
+      out << "error " << typeid(error).name() << ' ' << line << '\n';
+    }
+  }
+}
+)";
+constexpr std::string_view kGoDriver =
+    R"(// Calls the function on every case, a line each, and writes what it gave, or that it panicked, and its arguments after it.
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+
+	subject "example.com/module/{folder}" // TODO: the import path of its package
+)
+
+func main() {
+	in, _ := os.Open(os.Args[1])
+	file, _ := os.Create(os.Args[2])
+	out := bufio.NewWriter(file)
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, 1<<30)
+	for lines.Scan() {
+		call(out, lines.Text())
+	}
+	out.Flush()
+}
+
+func call(out *bufio.Writer, line string) {
+	defer func() {
+		if problem := recover(); problem != nil {
+			fmt.Fprintf(out, "panic %v %s\n", problem, line)
+		}
+	}()
+	// TODO: call it as its users do
+	fmt.Fprintln(out, subject.{function}(line), line)
+}
+)";
+constexpr std::string_view kRustDriver =
+    R"(// Calls the function on every case, a line each, and writes what it gave, and its arguments after the call.
+use std::io::Write;
+
+fn main() {
+    let names: Vec<String> = std::env::args().collect();
+    let text = std::fs::read_to_string(&names[1]).unwrap();
+    let mut out = std::io::BufWriter::new(std::fs::File::create(&names[2]).unwrap());
+    for line in text.lines() {
+        // TODO: call it as its users do
+        writeln!(out, "{:?} {}", subject::{function}(line), line).unwrap();
+    }
+}
+)";
+
+constexpr std::string_view kPythonGenerator =
+    R"(cases = ["python3", "{task}/cases.py", "{workload}", "{seed}", "{size}", "{count}", "{out}"])";
+constexpr std::string_view kBuiltDriver = R"(run = ["./accelopt-driver", "{cases}", "{results}"])";
+
+DriverForm script_form(std::string_view build, std::string_view built) {
+  std::string driver(kScriptDriver);
+  driver = with_words(std::move(driver), {{"{built}", std::string(built)}});
+  return {build,
+          R"(cases = ["node", "{task}/cases.mjs", "{workload}", "{seed}", "{size}", "{count}", "{out}"])",
+          R"(run = ["node", "{task}/driver.mjs", "{cases}", "{results}"])",
+          {{"cases.mjs", std::string(kScriptCases)}, {"driver.mjs", driver}}};
+}
+
+DriverForm built_form(std::string_view build, std::string_view name, std::string_view driver) {
+  return {build,
+          kPythonGenerator,
+          kBuiltDriver,
+          {{"cases.py", std::string(kLineCases)}, {std::string(name), std::string(driver)}}};
+}
+
+DriverForm form_of(const CodeLanguage& language) {
+  if (language.form == FunctionForm::indentation) {
+    return {"# build = [\"make\"]",
+            kPythonGenerator,
+            R"(run = ["python3", "{task}/driver.py", "{cases}", "{results}"])",
+            {{"cases.py", std::string(kPythonCases)}, {"driver.py", std::string(kPythonDriver)}}};
+  }
+  if (language.name == "javascript") return script_form("# build = [\"npm\", \"run\", \"build\"]", "{path}");
+  if (language.name == "typescript") {
+    return script_form(R"(build = ["tsc", "--outDir", "accelopt-built", "{path}"]   # TODO: check)",
+                       "accelopt-built/{file}.js");
+  }
+  if (language.name == "c") {
+    return built_form(
+        R"(build = ["cc", "-O2", "-I.", "-o", "accelopt-driver", "{task}/driver.c", "{path}"]   # TODO: check)",
+        "driver.c", kCDriver);
+  }
+  if (language.name == "c++") {
+    return built_form(
+        R"(build = ["c++", "-O2", "-I.", "-o", "accelopt-driver", "{task}/driver.cpp", "{path}"]   # TODO: check)",
+        "driver.cpp", kCxxDriver);
+  }
+  if (language.name == "go") {
+    return built_form(R"(build = ["go", "build", "-o", "accelopt-driver", "{task}/driver.go"])", "driver.go",
+                      kGoDriver);
+  }
+  if (language.name == "rust") {
+    return built_form(
+        R"(build = ["sh", "-c", "rustc -O --crate-type rlib --crate-name subject -o libsubject.rlib src/lib.rs && )"
+        R"(rustc -O --extern subject=libsubject.rlib -o accelopt-driver {task}/driver.rs"]   # TODO: check)",
+        "driver.rs", kRustDriver);
+  }
+  return {"# build = [\"make\"]",
+          "cases = [\"?\"]   # with {workload} {seed} {size} {count} {out}",
+          "run = [\"?\"]     # with {cases} {results}",
+          {}};
+}
+
+}  // namespace
+
+std::vector<NewFile> new_task(const std::string& path, const std::string& function, const CodeLanguage& language,
+                              const std::string& repository) {
+  const std::string scope = to_string(Scope{path, function});
+  std::string name = base::lower(function.empty() ? fs::path(path).stem().string() : function);
+  std::ranges::replace_if(
+      name, [](char c) { return !((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')); }, '-');
+  const fs::path stem = fs::path(path).replace_extension();
+  std::string module = stem.generic_string();
+  std::ranges::replace(module, '/', '.');
+  const Words words = {{"{path}", path},
+                       {"{stem}", stem.generic_string()},
+                       {"{file}", stem.filename().string()},
+                       {"{folder}", stem.parent_path().generic_string()},
+                       {"{module}", module},
+                       {"{function}", function.empty() ? "?" : function}};
+  const DriverForm form = form_of(language);
+  const std::string toml = fmt::format(
+      "schema = 1\nkind = \"refactor\"\nname = \"{}\"\nrepository = \"{}\"\nbase = \"HEAD\"\nlanguage = \"{}\"\n"
+      "goal = \"time\"                  # time | complexity\nscope = [\"{}\"]\nprotected = [\"tests/**\", "
+      "\"test/**\"]\n\n[commands]\n{}\n"
+      "test = {{ run = [\"?\"], format = \"exit\" }}   # junit | tap | go-json | unittest | exit; junit writes "
+      "{{report}}\n\n[driver]\n{}\n{}\ncompare = \"{}\"\n\n[[workloads]]\nname = \"random\"\n"
+      "sizes = [\"?\"]                  # e.g. [100, 200, 400, 800, 1600, 3200]; the largest: 0.1 to 2 s of the old "
+      "code\nrole = \"race\"                  # race | check | held_out\n",
+      name, repository, language.name, scope, with_words(std::string(form.build), words), form.cases, form.run,
+      form.run == kBuiltDriver ? "bytes" : "json");
+  std::vector<NewFile> files = {{"refactor.toml", toml}};
+  for (const NewFile& file : form.files) files.push_back({file.name, with_words(file.text, words)});
+  return files;
+}
+
+}  // namespace accelopt::refactor
