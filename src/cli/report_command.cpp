@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "app/bench_history.hpp"
-#include "app/refactor_story.hpp"
 #include "app/novelty.hpp"
+#include "app/refactor_story.hpp"
 #include "app/workspace.hpp"
 #include "base/files.hpp"
 #include "cli/command.hpp"

@@ -71,16 +71,17 @@ TextTable novelty_table(const Ablation& ablation) {
 Json json_of(const AblationCell& cell) {
   const SuiteTask& task = cell.task;
   const std::optional<Novelty>& novelty = cell.novelty;
-  return {{"task", task.task},
-          {"seed", cell.seed},
-          {"run", task.run},
-          {"outcome", task.outcome},
-          {"error", task.error},
-          {"speedup", Json(task.speedup)},
-          {"evaluations", task.evaluations},
-          {"evaluations_to_95", Json(task.convergence.evaluations)},
-          {"wall_seconds", task.wall_seconds},
-          {"novelty", novelty ? Json{{"steps", novelty->steps.size()}, {"beyond_recipes", novelty->beyond()}} : Json()}};
+  return {
+      {"task", task.task},
+      {"seed", cell.seed},
+      {"run", task.run},
+      {"outcome", task.outcome},
+      {"error", task.error},
+      {"speedup", Json(task.speedup)},
+      {"evaluations", task.evaluations},
+      {"evaluations_to_95", Json(task.convergence.evaluations)},
+      {"wall_seconds", task.wall_seconds},
+      {"novelty", novelty ? Json{{"steps", novelty->steps.size()}, {"beyond_recipes", novelty->beyond()}} : Json()}};
 }
 
 }  // namespace
