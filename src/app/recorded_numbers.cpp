@@ -20,6 +20,9 @@ using model::StepKind;
 
 /// Logarithms of two machines' libraries may differ in their last digits.
 constexpr double kSame = 1e-9;
+/// A run that was resumed on another card of its kind measured against that card's peaks, which are not on record; cards of one
+/// kind were seen 2.2 % apart.
+constexpr double kCardsDiffer = 0.03;
 
 bool nearly_equal(double a, double b) {
   return std::fabs(a - b) <= kSame * std::max(std::fabs(a), std::fabs(b));
@@ -127,7 +130,7 @@ Result<void> RecordedNumbers::check_roofline(const std::string& step, const mode
     return base::fail(ErrorCode::corrupt, of + "its share of the roofline is missing");
   }
   // A kernel near the peaks has them measured again, and the larger ones, which lower the floor, are not on record.
-  if (!point || timing.roofline->floor_ns > point->floor_ns * (1 + kSame) || timing.roofline->floor_ns < 0)
+  if (!point || timing.roofline->floor_ns > point->floor_ns * (1 + kCardsDiffer) || timing.roofline->floor_ns < 0)
     return base::fail(ErrorCode::corrupt, of + "its floor is above what the task's cost and the device's peaks give");
   return require_equal(of + "the share of the roofline", timing.roofline->fraction,
                        std::min(1.0, timing.roofline->floor_ns / timing.time_ns));
