@@ -134,11 +134,11 @@ TEST_F(SuiteLogTest, AnOlderJournalHasNoneAndIsUpgradedWhenItIsWritten) {
   log_.reset();
   sqlite3* handle = nullptr;
   ASSERT_EQ(sqlite3_open((workspace() / "accelopt.db").c_str(), &handle), SQLITE_OK);
-  EXPECT_EQ(
-      sqlite3_exec(
-          handle, "DROP TABLE suite_settings; DROP TABLE suite_entries; DROP TABLE suite_runs; PRAGMA user_version = 3",
-          nullptr, nullptr, nullptr),
-      SQLITE_OK);
+  EXPECT_EQ(sqlite3_exec(handle,
+                         "DROP TABLE suite_settings; DROP TABLE suite_entries; DROP TABLE suite_runs; DROP TABLE "
+                         "refactorings; PRAGMA user_version = 3",
+                         nullptr, nullptr, nullptr),
+            SQLITE_OK);
   sqlite3_close(handle);
   EXPECT_TRUE(open(Access::read_only)->list()->empty());
   log_ = open();
@@ -151,7 +151,8 @@ TEST_F(SuiteLogTest, OfAnOlderSuiteRunTheSettingsAreUnknown) {
   log_.reset();
   sqlite3* handle = nullptr;
   ASSERT_EQ(sqlite3_open((workspace() / "accelopt.db").c_str(), &handle), SQLITE_OK);
-  EXPECT_EQ(sqlite3_exec(handle, "DROP TABLE suite_settings; PRAGMA user_version = 4", nullptr, nullptr, nullptr),
+  EXPECT_EQ(sqlite3_exec(handle, "DROP TABLE suite_settings; DROP TABLE refactorings; PRAGMA user_version = 4", nullptr,
+                         nullptr, nullptr),
             SQLITE_OK);
   sqlite3_close(handle);
   const auto as_it_was = open(Access::read_only)->list();
