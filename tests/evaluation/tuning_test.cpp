@@ -342,6 +342,19 @@ TEST_F(Tuning, TheRecordGivesTheDecisionsAgain) {
   }
 }
 
+TEST_F(Tuning, WhatIsFarBehindTheBaselineIsNotRacedToTheEnd) {
+  open();
+  const auto last_rung_of = [&](const std::string& cost) {
+    const model::Evaluation result = triage("//@ tune A in {1,2,3,4,5,6,7,8}\n" + cost);
+    EXPECT_EQ(result.verdict, model::Verdict::slower) << result.reason;
+    int last = 0;
+    for (const model::TuningHeat& heat : result.tuning->heats) last = std::max(last, heat.rung);
+    return last;
+  };
+  EXPECT_EQ(last_rung_of("cost=1500000 + 1000*A;"), 0);
+  EXPECT_GT(last_rung_of("cost=1100000 + 1000*A;"), 0);
+}
+
 TEST_F(Tuning, GivesUpRacingWhenTheTimeIsUp) {
   MeasureSettings settings;
   settings.max_tuning_seconds = 0;

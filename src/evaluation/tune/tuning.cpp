@@ -21,6 +21,8 @@ using stats::RungFate;
 
 constexpr std::size_t kMostReasonBytes = 600;  ///< of one configuration's failure, in the record
 constexpr double kAlpha = 0.05;                ///< of the intervals in the record
+/// Where even the leader takes so much longer than the baseline, the kernel loses whichever of the best is chosen.
+constexpr double kFarBehind = 0.25;
 
 std::string cut(std::string text) {
   if (text.size() > kMostReasonBytes) text = text.substr(0, kMostReasonBytes) + " ...";
@@ -71,6 +73,7 @@ class Tuner {
       return {};
     }
     TRY(explore());
+    if (far_behind()) return {};
     for (int rung = 1; rung < rungs() && !out_of_time(); ++rung) {
       const std::vector<int> left = racing();
       if (left.size() < 2) break;
@@ -171,6 +174,13 @@ class Tuner {
       if (!best || key(i) > key(*best)) best = i;
     }
     return best;
+  }
+
+  /// After the first rung, in which all are told against the first arm of its first heat.
+  [[nodiscard]] bool far_behind() const {
+    const std::optional<int> best = leader();
+    if (!best || std::ranges::any_of(baseline_ns_, [](double time) { return !(time > 0); })) return false;
+    return stats::block_log_ratio(baseline_ns_, first_ns_, weights_) + latest(*best) < -std::log1p(kFarBehind);
   }
 
   std::vector<int> enter(const std::vector<std::size_t>& configurations) {
@@ -319,6 +329,7 @@ class Tuner {
     for (std::size_t workload = 0; workload < workloads_.size(); ++workload) {
       if (!leader_ns[workload].empty()) expected_ns_[workload] = stats::median(leader_ns[workload]);
     }
+    if (heats_.empty()) first_ns_ = expected_ns_;
     noisy_ = noisy_ || runner.noisy();
     raced_seconds_ += std::chrono::duration<double>(now() - began).count();
     keep(rung, arms, std::move(log_ratios));
@@ -395,8 +406,10 @@ class Tuner {
   std::vector<stats::GridPoint> points_;
   std::vector<std::size_t> workloads_;
   std::vector<double> weights_;
-  std::vector<double> expected_ns_;  ///< the leader's time: what is five times slower need not end
-  std::deque<Entrant> entrants_;     ///< their solutions stay where they are
+  std::vector<double> expected_ns_;                 ///< the leader's time: what is five times slower need not end
+  std::vector<double> baseline_ns_ = expected_ns_;  ///< when the task was opened; 0: unknown
+  std::vector<double> first_ns_;                    ///< of the first arm of the first heat
+  std::deque<Entrant> entrants_;                    ///< their solutions stay where they are
   std::vector<model::TuningHeat> heats_;
   std::optional<Failure> nothing_compiles_;
   double raced_seconds_ = 0;
