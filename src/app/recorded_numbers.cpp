@@ -20,8 +20,8 @@ using model::StepKind;
 
 /// Logarithms of two machines' libraries may differ in their last digits.
 constexpr double kSame = 1e-9;
-/// A run that was resumed on another card of its kind measured against that card's peaks, which are not on record; cards of one
-/// kind were seen 2.2 % apart.
+/// A run that was resumed on another card of its kind measured against that card's peaks, which are not on record;
+/// cards of one kind were seen 2.2 % apart.
 constexpr double kCardsDiffer = 0.03;
 
 bool nearly_equal(double a, double b) {

@@ -40,8 +40,8 @@ bool has_bands(model::DType dtype, const model::Numerics& numerics);
 /// Of an element that is finite and below the type's threshold.
 int band_of(double wanted, double scale);
 
-/// How many elements each band has. A zero is none of them: nobody rounds it, and beside a row of zeros (of an attention
-/// without keys) a few small elements of other rows are still a few.
+/// How many elements each band has. A zero is none of them: nobody rounds it, and beside a row of zeros (of an
+/// attention without keys) a few small elements of other rows are still a few.
 BandSums band_counts(std::span<const double> wanted, double scale, double threshold);
 /// Sums of (scale * wanted)^2.
 BandSums band_norms(std::span<const double> wanted, double scale, double threshold);
