@@ -78,9 +78,9 @@ class TwoDevices(support.TestCase):
         lines = [[json.loads(line) for line in process.communicate()[0].splitlines()] for process in said]
         for first, second in zip(*lines, strict=True):
             print(json.dumps([first, second]), flush=True)
-            for line in (first, second):
-                self.assertEqual(line.get("status"), "PASSED", line)
-                self.assertEqual(line.get("verdict"), "FASTER", line)
+            # On another kind of device than it was recorded on a winner may lose, and then does so on both.
+            self.assertEqual([line.get("status") for line in (first, second)], ["PASSED", "PASSED"], (first, second))
+            self.assertEqual(first["verdict"], second["verdict"], (first, second))
             self.assertLessEqual(max(first["ratio"]["low"], second["ratio"]["low"]), min(first["ratio"]["high"], second["ratio"]["high"]),
                                  (first, second))
 
