@@ -12,6 +12,10 @@
 
 namespace accelopt::refactor {
 
+/// Bytes of the longest line that regular expressions are tried on: matching takes stack for each. Longer lines are
+/// minified or made to harm.
+inline constexpr std::size_t kLongestMatchedLine = 4096;
+
 /// A line of a source, and whether it begins a statement.
 struct SourceLine {
   std::string_view text;  ///< with its line end

@@ -214,6 +214,13 @@ std::size_t first_statement(const std::vector<SourceLine>& lines, const Function
   return at;
 }
 
+bool has_long_line(const std::vector<SourceLine>& lines, const FunctionPlace& place) {
+  for (std::size_t at = place.body; at < place.last; ++at) {
+    if (lines[at].text.size() > kLongestMatchedLine) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::vector<std::string> recipe_strategies() {
@@ -231,7 +238,7 @@ std::vector<Proposal> propose(const CodeLanguage& language, const std::string& s
   if (const auto found = find_function(language, source, function); found) only = found->name;
   const std::vector<SourceLine> lines = lines_of(language, source);
   for (const FunctionPlace& place : functions_of(language, source)) {
-    if (!only.empty() && place.name != only) continue;
+    if ((!only.empty() && place.name != only) || has_long_line(lines, place)) continue;
     if (language.form == FunctionForm::braces) {
       std::ranges::move(propose_for_braces(language, lines, place), std::back_inserter(out));
       continue;

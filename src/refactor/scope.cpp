@@ -97,7 +97,7 @@ class ImportLines {
   /// Told every line that is not the function's, in order.
   bool is_import(const SourceLine& line) {
     const std::string_view text = base::trimmed(line.text);
-    if (line.inside) return false;
+    if (line.inside || text.size() > kLongestMatchedLine) return false;
     if (language_->form == FunctionForm::indentation) return is_python(line.text);
     if (language_->braces != BraceSyntax::go) return std::regex_match(text.begin(), text.end(), form());
     // An import of Go may be in brackets, whose lines are then the imports.

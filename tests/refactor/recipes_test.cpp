@@ -71,6 +71,14 @@ std::string proposed(const std::string& language, const std::string& source) {
   return found.empty() ? "" : found.front().text;
 }
 
+TEST(Recipes, LinesOfAMegabyte_HaveNone) {
+  const std::string line(1 << 20, 'x');
+  EXPECT_TRUE(proposals("def f(y):\n    for x in y:\n        z = '" + line + "'\n").empty());
+  EXPECT_TRUE(
+      propose(*language_of_file("m.js"), "function f(y) {\n  for (const x of y) { z = '" + line + "'; }\n}\n", "f")
+          .empty());
+}
+
 TEST(BraceRecipes, JavaScriptIncludes_GetsASet) {
   EXPECT_EQ(proposed("javascript",
                      "function f(xs) {\n  const out = [];\n  for (const x of xs) {\n    if (!out.includes(x)) {\n"

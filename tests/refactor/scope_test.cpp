@@ -40,6 +40,33 @@ TEST(Scope, Import_MayBeAdded) {
   EXPECT_EQ(problems(change("from collections import deque\n" + replaced(kBefore, "return x", "return 1 * x"))), "");
 }
 
+TEST(Scope, ImportsOfOtherLanguages_MayBeAdded) {
+  struct Case {
+    std::string path, before, import, code;
+  };
+  const std::vector<Case> cases{
+      {"m.js", "function f(x) {\n  return x;\n}\n", "import { a } from \"node:a\";", "const b = evil();"},
+      {"m.c", "int f(int x) {\n  return x;\n}\n", "#include <string.h>", "#define return exit(0);"},
+      {"m.go", "package m\n\nfunc f(x int) int {\n\treturn x\n}\n", "import \"slices\"", "var b = evil()"},
+      {"m.rs", "fn f(x: i32) -> i32 {\n    x\n}\n", "use std::fmt;", "static B: i32 = 1;"}};
+  for (const Case& one : cases) {
+    Task task = task_of(one.path + "#f");
+    task.language = *language_of_file(one.path);
+    const std::size_t at = one.before.starts_with("package") ? one.before.find('\n') + 1 : 0;
+    const auto with = [&](const std::string& line) {
+      std::string after = one.before;
+      after.insert(at, line + "\n");
+      return base::joined(
+          scope_violations(task, {{one.path, vcs::EntryKind::file, vcs::EntryKind::file, one.before, after}}), "; ");
+    };
+    EXPECT_EQ(with(one.import), "") << one.path;
+    EXPECT_NE(with(one.code).find("code outside of f"), std::string::npos) << one.path;
+    // What a model wrote must not take the stack with it.
+    EXPECT_NE(with(one.import + std::string(1 << 20, 'a')), "") << one.path;
+    EXPECT_NE(with("import " + std::string(1 << 20, 'a')), "") << one.path;
+  }
+}
+
 TEST(Scope, OtherFunction_IsRefused) {
   EXPECT_NE(problems(change(replaced(kBefore, "return 2", "return 3"))).find("code outside of f"), std::string::npos);
 }
