@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // c (M, N) = a (M, K) transpose(b (N, K)).
-//@ launch product grid=(cdiv(N, 64), cdiv(M, 64)) block=(16, 16) args=(a, b, c, M, N, K)
+//@ launch product grid=(cdiv(N, 128), cdiv(M, 128)) block=(16, 16) args=(a, b, c, M, N, K)
 
-enum { TILE = 64, DEPTH = 16, SIDE = 16, EACH = TILE / SIDE };
+// A block has TILE x TILE elements, a thread EACH x EACH of them, SIDE apart.
+enum { TILE = 128, DEPTH = 8, SIDE = 16, EACH = TILE / SIDE };
 
-extern "C" __global__ void product(const real* a, const real* b, real* c, int64_t M, int64_t N, int64_t K) {
-  __shared__ real left[DEPTH][TILE];
-  __shared__ real right[DEPTH][TILE];
+extern "C" __global__ void __launch_bounds__(SIDE * SIDE)
+    product(const real* a, const real* b, real* c, int64_t M, int64_t N, int64_t K) {
+  __shared__ real left[DEPTH][TILE + 1];
+  __shared__ real right[DEPTH][TILE + 1];
   const int64_t first_row = static_cast<int64_t>(blockIdx.y) * TILE;
   const int64_t first_column = static_cast<int64_t>(blockIdx.x) * TILE;
   real sums[EACH][EACH] = {};
@@ -19,11 +21,14 @@ extern "C" __global__ void product(const real* a, const real* b, real* c, int64_
       right[i % DEPTH][i / DEPTH] = column < N && k < K ? b[column * K + k] : real(0);
     }
     __syncthreads();
+#pragma unroll
     for (int d = 0; d < DEPTH; ++d) {
+      real rows[EACH];
+      real columns[EACH];
+      for (int r = 0; r < EACH; ++r) rows[r] = left[d][threadIdx.y + SIDE * r];
+      for (int s = 0; s < EACH; ++s) columns[s] = right[d][threadIdx.x + SIDE * s];
       for (int r = 0; r < EACH; ++r) {
-        for (int s = 0; s < EACH; ++s) {
-          sums[r][s] += left[d][threadIdx.y + SIDE * r] * right[d][threadIdx.x + SIDE * s];
-        }
+        for (int s = 0; s < EACH; ++s) sums[r][s] += rows[r] * columns[s];
       }
     }
     __syncthreads();

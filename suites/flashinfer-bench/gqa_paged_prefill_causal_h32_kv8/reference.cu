@@ -4,56 +4,68 @@
 // h uses key-value head h / (num_qo_heads / num_kv_heads). output (total_q, num_qo_heads, head_dim) is
 // softmax(sm_scale q k^T) v over the keys that a query sees, and lse (total_q, num_qo_heads) is
 // log2(sum(exp(sm_scale q k^T))); of a query that sees none they are 0 and minus infinity.
-//@ launch attend grid=(total_q*num_qo_heads) block=(128) args=(q, k_cache, v_cache, qo_indptr, kv_indptr, kv_indices, sm_scale, output, lse)
+//@ launch attend grid=(total_q*num_kv_heads) block=(128) args=(q, k_cache, v_cache, qo_indptr, kv_indptr, kv_indices, sm_scale, output, lse)
 
-// A block for a query and its head; each thread has EACH elements of the output.
-enum { THREADS = 128, EACH = head_dim / THREADS };
-
-__device__ real product(const real* a, const real* b) {
-  real sum = 0;
-  for (int64_t d = 0; d < head_dim; ++d) sum += a[d] * b[d];
-  return sum;
-}
+// A block for a query and the HEADS heads that share its keys; each thread has EACH elements of their outputs.
+enum { THREADS = 128, EACH = head_dim / THREADS, HEADS = num_qo_heads / num_kv_heads };
 
 extern "C" __global__ void attend(const real* q, const real* k_cache, const real* v_cache, const int32_t* qo_indptr,
                                   const int32_t* kv_indptr, const int32_t* kv_indices, real sm_scale, real* output,
                                   real* lse) {
-  __shared__ real weights[THREADS];
+  __shared__ real rows[HEADS][head_dim];
+  __shared__ real weights[HEADS][THREADS];
   const int thread = static_cast<int>(threadIdx.x);
-  const int64_t row = blockIdx.x;
-  const int64_t query = row / num_qo_heads;
+  const int64_t query = blockIdx.x / num_kv_heads;
+  const int64_t kv_head = blockIdx.x % num_kv_heads;
+  const int64_t row = query * num_qo_heads + kv_head * HEADS;  // of the first head
   int64_t b = 0;
   while (qo_indptr[b + 1] <= query) ++b;
-  const int64_t kv_head = row % num_qo_heads / (num_qo_heads / num_kv_heads);
   const int32_t* const pages = kv_indices + kv_indptr[b];
   const int64_t behind = qo_indptr[b + 1] - 1 - query;  // queries after this one
   const int64_t keys = kv_indptr[b + 1] - kv_indptr[b] - behind;
-  const auto score = [&](int64_t j) {
-    return sm_scale * product(q + row * head_dim, k_cache + (pages[j] * num_kv_heads + kv_head) * head_dim);
-  };
-  real largest = -INFINITY;
-  real total = 0;
-  real sums[EACH] = {};
+  for (int i = thread; i < HEADS * head_dim; i += THREADS) rows[i / head_dim][i % head_dim] = q[row * head_dim + i];
+  real largest[HEADS];
+  real total[HEADS] = {};
+  real sums[HEADS][EACH] = {};
+  for (int h = 0; h < HEADS; ++h) largest[h] = -INFINITY;
   for (int64_t first = 0; first < keys; first += THREADS) {
     const int count = keys - first < THREADS ? static_cast<int>(keys - first) : THREADS;
     __syncthreads();
-    if (thread < count) weights[thread] = score(first + thread);
-    __syncthreads();
-    real now = largest;
-    for (int i = 0; i < count; ++i) now = fmax(now, weights[i]);
-    __syncthreads();
-    if (thread < count) weights[thread] = exp(weights[thread] - now);
-    __syncthreads();
-    const real kept = largest == now ? real(1) : exp(largest - now);
-    total *= kept;
-    for (int d = 0; d < EACH; ++d) sums[d] *= kept;
-    for (int i = 0; i < count; ++i) {
-      const real* const value = v_cache + (pages[first + i] * num_kv_heads + kv_head) * head_dim;
-      total += weights[i];
-      for (int d = 0; d < EACH; ++d) sums[d] += weights[i] * value[d * THREADS + thread];
+    if (thread < count) {
+      const real* const key = k_cache + (int64_t{pages[first + thread]} * num_kv_heads + kv_head) * head_dim;
+      real scores[HEADS] = {};
+      for (int d = 0; d < head_dim; ++d) {
+        const real element = key[d];
+        for (int h = 0; h < HEADS; ++h) scores[h] += rows[h][d] * element;
+      }
+      for (int h = 0; h < HEADS; ++h) weights[h][thread] = sm_scale * scores[h];
     }
-    largest = now;
+    __syncthreads();
+    real now[HEADS];
+    for (int h = 0; h < HEADS; ++h) {
+      now[h] = largest[h];
+      for (int i = 0; i < count; ++i) now[h] = fmax(now[h], weights[h][i]);
+    }
+    __syncthreads();
+    for (int h = 0; h < HEADS && thread < count; ++h) weights[h][thread] = exp(weights[h][thread] - now[h]);
+    __syncthreads();
+    for (int h = 0; h < HEADS; ++h) {
+      const real kept = largest[h] == now[h] ? real(1) : exp(largest[h] - now[h]);
+      total[h] *= kept;
+      for (int d = 0; d < EACH; ++d) sums[h][d] *= kept;
+      largest[h] = now[h];
+    }
+    for (int i = 0; i < count; ++i) {
+      const real* const value = v_cache + (int64_t{pages[first + i]} * num_kv_heads + kv_head) * head_dim;
+      for (int h = 0; h < HEADS; ++h) {
+        total[h] += weights[h][i];
+        for (int d = 0; d < EACH; ++d) sums[h][d] += weights[h][i] * value[d * THREADS + thread];
+      }
+    }
   }
-  for (int d = 0; d < EACH; ++d) output[row * head_dim + d * THREADS + thread] = keys > 0 ? sums[d] / total : real(0);
-  if (thread == 0) lse[row] = keys > 0 ? (largest + log(total)) / log(real(2)) : real(-INFINITY);
+  for (int h = 0; h < HEADS; ++h) {
+    for (int d = 0; d < EACH; ++d)
+      output[(row + h) * head_dim + d * THREADS + thread] = keys > 0 ? sums[h][d] / total[h] : real(0);
+    if (thread == 0) lse[row + h] = keys > 0 ? (largest[h] + log(total[h])) / log(real(2)) : real(-INFINITY);
+  }
 }
