@@ -177,7 +177,8 @@ std::string key_of(const SuitePlan& suite) {
 Result<SuitePlan> suite_of(const Shell& shell, const AblationPlan& plan, std::size_t arm, std::uint64_t seed) {
   SuiteRequest request = plan.request.suite;
   request.search = plan.search[arm];
-  request.search.seed = seed;
+  // A recording has a seed of its own: its questions were put in an order that it drew.
+  if (request.search.agents.replay.empty()) request.search.seed = seed;
   TRY_ASSIGN(SuitePlan suite, plan_suite(shell, std::move(request)));
   suite.made_with[kMark] = {{"seed", seed}};
   return suite;
@@ -268,7 +269,8 @@ Result<AblationPlan> plan_ablation(const Shell& shell, AblationRequest request) 
   plan.empty.suite = request.suite.suite;
   plan.empty.budget = budget_of(base);
   for (const auto& folder : suite.folders) plan.empty.tasks.push_back(folder.filename().string());
-  for (int i = 0; i < request.seeds; ++i)
+  const bool recorded = !request.suite.search.agents.replay.empty();
+  for (int i = 0; i < (recorded ? 1 : request.seeds); ++i)
     plan.empty.seeds.push_back(request.suite.search.seed.value_or(kFirstSeed) + static_cast<std::uint64_t>(i));
   for (Level& level : levels_of(request.suite.search, base, recipes)) {
     if (!request.factors.empty() && std::ranges::find(request.factors, level.factor) == request.factors.end()) continue;
