@@ -2,8 +2,10 @@
 #include "scaffold/python_text.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <regex>
 #include <set>
+#include <utility>
 
 #include "base/text.hpp"
 
