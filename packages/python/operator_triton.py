@@ -1,4 +1,4 @@
-from . import solution
+@PATH@from . import solution
 
 
 @functools.cache

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <mutex>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -149,32 +151,6 @@ Result<std::vector<report::SuiteHistoryEntry>> history_of(const SuiteRequest& re
   return history;
 }
 
-/// The runs of one arm with one seed: those on record, else made now. None of them: it was interrupted.
-Result<std::vector<report::SuiteTask>> cells_of(const Shell& shell, const AblationPlan& plan, std::size_t arm,
-                                                std::uint64_t seed, const SuitePorts& ports) {
-  SuiteRequest request = plan.request.suite;
-  request.search = plan.search[arm];
-  request.search.seed = seed;
-  TRY_ASSIGN(SuitePlan suite, plan_suite(shell, std::move(request)));
-  // By what they do, not by what they are called: an arm that is the base of several factors is run once.
-  suite.made_with[kMark] = {{"seed", seed}};
-  TRY_ASSIGN(auto history, history_of(suite.request));
-  if (const auto* const before = finished_before(history, suite)) return before->begun;
-  SearchFlags& flags = suite.request.search;
-  if (flags.memory == search::to_string(search::Recall::queue)) {
-    flags.knowledge = kNoKnowledge;
-  } else if (!flags.no_memory) {
-    TRY_ASSIGN(flags.knowledge, fresh_store(suite));
-  }
-  TRY_ASSIGN(const SuiteReport done, run_suite(shell, suite, ports));
-  if (done.interrupted) return std::vector<report::SuiteTask>{};
-  TRY_ASSIGN(history, history_of(suite.request));
-  for (const report::SuiteHistoryEntry& entry : history) {
-    if (entry.id == done.id) return entry.begun;
-  }
-  return fail(ErrorCode::internal, "suite run " + done.id + " is not on record");
-}
-
 /// None where it cannot be found out; the person is told why.
 std::optional<report::Novelty> novelty_of_run(const std::filesystem::path& workspace, const report::SuiteTask& task,
                                               const Shell& shell) {
@@ -184,6 +160,97 @@ std::optional<report::Novelty> novelty_of_run(const std::filesystem::path& works
   if (novelty) return *novelty;
   shell.warn("run " + task.run + ": whether recipes could have made it is not known: " + novelty.error().message);
   return std::nullopt;
+}
+
+/// One arm with one seed: a suite run. Arms that do the same are one, whatever they are called.
+struct Part {
+  std::string name;  ///< for people
+  std::uint64_t seed;
+  SuitePlan suite;
+  std::vector<report::AblationCell> cells{};  ///< none: not made, or interrupted
+};
+
+std::string key_of(const SuitePlan& suite) {
+  return base::canonical(suite.made_with);
+}
+
+Result<SuitePlan> suite_of(const Shell& shell, const AblationPlan& plan, std::size_t arm, std::uint64_t seed) {
+  SuiteRequest request = plan.request.suite;
+  request.search = plan.search[arm];
+  // A recording has a seed of its own: its questions were put in an order that it drew.
+  if (request.search.agents.replay.empty()) request.search.seed = seed;
+  TRY_ASSIGN(SuitePlan suite, plan_suite(shell, std::move(request)));
+  suite.made_with[kMark] = {{"seed", seed}};
+  return suite;
+}
+
+/// The runs of one arm with one seed: those on record, else made now. None of them: it was interrupted.
+Result<std::vector<report::SuiteTask>> tasks_of(const Shell& shell, const Part& part, const SuitePorts& ports) {
+  SuitePlan suite = part.suite;
+  TRY_ASSIGN(auto history, history_of(suite.request));
+  if (const auto* const before = finished_before(history, suite)) return before->begun;
+  SearchFlags& flags = suite.request.search;
+  if (flags.memory == search::to_string(search::Recall::queue)) {
+    flags.knowledge = kNoKnowledge;
+  } else if (!flags.no_memory) {
+    TRY_ASSIGN(flags.knowledge, fresh_store(suite));
+  }
+  SuitePorts own = ports;
+  own.progress = [&](const std::string& task) { return ports.progress(part.name + ": " + task); };
+  TRY_ASSIGN(const SuiteReport done, run_suite(shell, suite, own));
+  if (done.interrupted) return std::vector<report::SuiteTask>{};
+  TRY_ASSIGN(history, history_of(suite.request));
+  for (const report::SuiteHistoryEntry& entry : history) {
+    if (entry.id == done.id) return entry.begun;
+  }
+  return fail(ErrorCode::internal, "suite run " + done.id + " is not on record");
+}
+
+/// What is to be run, in the order of seeds, by key.
+Result<std::vector<Part>> parts_of(const Shell& shell, const AblationPlan& plan) {
+  std::vector<Part> parts;
+  for (const std::uint64_t seed : plan.empty.seeds) {
+    for (std::size_t i = 0; i < plan.empty.arms.size(); ++i) {
+      const report::AblationArm& arm = plan.empty.arms[i];
+      if (!arm.left_out.empty()) continue;
+      TRY_ASSIGN(SuitePlan suite, suite_of(shell, plan, i, seed));
+      const std::string key = key_of(suite);
+      if (std::ranges::any_of(parts, [&](const Part& part) { return key_of(part.suite) == key; })) continue;
+      parts.push_back({fmt::format("{} {}, seed {}", arm.factor, arm.level, seed), seed, std::move(suite)});
+    }
+  }
+  return parts;
+}
+
+/// Runs the parts, `jobs` of them at a time, until the shell is to wind down. @error as run_suite: the first.
+Result<void> run_parts(const Shell& shell, std::vector<Part>& parts, int jobs, const SuitePorts& ports) {
+  std::mutex mutex;  // guards the two below
+  std::size_t begun = 0;
+  std::optional<base::Error> error;
+  const auto next = [&]() -> Part* {
+    const std::lock_guard lock(mutex);
+    if (shell.stops.wind_down.stop_requested() || error || begun == parts.size()) return nullptr;
+    return &parts[begun++];
+  };
+  const auto run_in_turn = [&] {
+    while (Part* const part = next()) {
+      auto tasks = tasks_of(shell, *part, ports);
+      if (tasks) {
+        for (const report::SuiteTask& task : *tasks)
+          part->cells.push_back({part->seed, task, novelty_of_run(part->suite.request.workspace, task, shell)});
+        continue;
+      }
+      const std::lock_guard lock(mutex);
+      if (!error) error = tasks.error();
+    }
+  };
+  {
+    std::vector<std::jthread> others;
+    for (int i = 1; i < jobs; ++i) others.emplace_back(run_in_turn);
+    run_in_turn();
+  }
+  if (error) return tl::make_unexpected(*error);
+  return {};
 }
 
 }  // namespace
@@ -202,7 +269,8 @@ Result<AblationPlan> plan_ablation(const Shell& shell, AblationRequest request) 
   plan.empty.suite = request.suite.suite;
   plan.empty.budget = budget_of(base);
   for (const auto& folder : suite.folders) plan.empty.tasks.push_back(folder.filename().string());
-  for (int i = 0; i < request.seeds; ++i)
+  const bool recorded = !request.suite.search.agents.replay.empty();
+  for (int i = 0; i < (recorded ? 1 : request.seeds); ++i)
     plan.empty.seeds.push_back(request.suite.search.seed.value_or(kFirstSeed) + static_cast<std::uint64_t>(i));
   for (Level& level : levels_of(request.suite.search, base, recipes)) {
     if (!request.factors.empty() && std::ranges::find(request.factors, level.factor) == request.factors.end()) continue;
@@ -217,14 +285,16 @@ Result<AblationPlan> plan_ablation(const Shell& shell, AblationRequest request) 
 }
 
 Result<report::Ablation> run_ablation(const Shell& shell, const AblationPlan& plan, const SuitePorts& ports) {
+  TRY_ASSIGN(std::vector<Part> parts, parts_of(shell, plan));
+  TRY(run_parts(shell, parts, plan.request.jobs, ports));
   report::Ablation out = plan.empty;
   for (const std::uint64_t seed : out.seeds) {
     for (std::size_t i = 0; i < out.arms.size(); ++i) {
       if (!out.arms[i].left_out.empty()) continue;
-      if (shell.stops.wind_down.stop_requested()) return out;
-      TRY_ASSIGN(const auto tasks, cells_of(shell, plan, i, seed, ports));
-      for (const report::SuiteTask& task : tasks)
-        out.arms[i].cells.push_back({seed, task, novelty_of_run(plan.request.suite.workspace, task, shell)});
+      TRY_ASSIGN(const SuitePlan suite, suite_of(shell, plan, i, seed));
+      const auto part =
+          std::ranges::find_if(parts, [&](const Part& one) { return key_of(one.suite) == key_of(suite); });
+      out.arms[i].cells.insert(out.arms[i].cells.end(), part->cells.begin(), part->cells.end());
     }
   }
   return out;

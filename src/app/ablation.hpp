@@ -16,6 +16,7 @@ struct AblationRequest {
   SuiteRequest suite;
   std::vector<std::string> factors{};  ///< of kAblationFactors; none: all
   int seeds = 3;
+  int jobs = 1;  ///< arms and seeds that run side by side; the tasks of each still follow one another
 };
 
 /// What can be changed: "strategy" (beam, greedy, repeated-sampling), "memory" (off, queue, ranked), "fixer" (none, as
@@ -34,7 +35,8 @@ struct AblationPlan {
 base::Result<AblationPlan> plan_ablation(const Shell& shell, AblationRequest request);
 
 /// Runs what is not on record in the workspace yet as a finished suite run of the same ablation; stops where the shell
-/// is to wind down, and is continued by the same call. Cells in order of seeds. @error as run_suite.
+/// is to wind down, and is continued by the same call. Cells in order of seeds. `ports` are called from several threads
+/// where arms run side by side, with the arm and the seed before the task's name. @error as run_suite.
 base::Result<report::Ablation> run_ablation(const Shell& shell, const AblationPlan& plan, const SuitePorts& ports);
 
 }  // namespace accelopt::app

@@ -28,6 +28,7 @@ Result<std::vector<report::RefactorStory>> list_refactorings(const std::filesyst
 
 Result<report::RefactorStory> find_refactoring(const std::filesystem::path& workspace, const std::string& name) {
   TRY_ASSIGN(const auto stories, list_refactorings(workspace));
+  if (name == "last" && !stories.empty()) return stories.front();
   const report::RefactorStory* found = nullptr;
   for (const report::RefactorStory& story : stories) {
     if (story.run == name) return story;

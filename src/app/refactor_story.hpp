@@ -14,7 +14,8 @@ namespace accelopt::app {
 /// Newest first; none where there is no workspace. @error as journal::open_refactor_log.
 base::Result<std::vector<report::RefactorStory>> list_refactorings(const std::filesystem::path& workspace);
 
-/// By full id or unique prefix. @error not_found; invalid_argument: several fit; as list_refactorings.
+/// By full id or unique prefix; "last" is the newest. @error not_found; invalid_argument: several fit; as
+/// list_refactorings.
 base::Result<report::RefactorStory> find_refactoring(const std::filesystem::path& workspace, const std::string& name);
 
 /// Enters it into the workspace, which is made where it is not there. @error as journal::open_journal.

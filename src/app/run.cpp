@@ -32,9 +32,11 @@ ACCELOPT_JSON(AgentFlags) {
 }
 
 Json to_json(const RunSettings& settings) {
-  return {{"search", settings.search},       {"measure", settings.measure},
-          {"agents", settings.agents},       {"device", to_json(settings.device)},
-          {"knowledge", settings.knowledge}, {"schedule", search::to_string(settings.schedule)}};
+  Json out = {{"search", settings.search},       {"measure", settings.measure},
+              {"agents", settings.agents},       {"device", to_json(settings.device)},
+              {"knowledge", settings.knowledge}, {"schedule", search::to_string(settings.schedule)}};
+  if (!settings.against.empty()) out["against"] = to_json(settings.against);
+  return out;
 }
 
 base::Result<RunSettings> run_settings_from(const Json& json) {
@@ -50,6 +52,7 @@ base::Result<RunSettings> run_settings_from(const Json& json) {
   std::string schedule(search::to_string(settings.schedule));
   base::read_field(json, "schedule", schedule);
   TRY_ASSIGN(settings.schedule, search::parse_schedule(schedule));
+  TRY_ASSIGN(settings.against, run_arms_from(json.value("against", Json::array())));
   return settings;
 }
 
@@ -165,6 +168,7 @@ class Session {
     TRY(take_in_bundles(options));
     TRY(find_evaluator());
     TRY_ASSIGN(search::RunResult result, search());
+    TRY(compare_winner_with_arms(result));
     result.noise = control_->noise();
     if (result.estimate.is_null()) {
       TRY_ASSIGN(const Json predicted, recorded_estimate(journal_, run_.id));
@@ -261,6 +265,46 @@ class Session {
     }
     TRY(give_up(report.error()));
     return tl::make_unexpected(report.error());
+  }
+
+  /// The winner beside what the user named. It is paid for by no budget: what it takes is known beforehand.
+  base::Result<void> compare_winner_with_arms(search::RunResult& result) {
+    if (settings_.against.empty() || result.outcome != search::RunOutcome::improved || !result.solution) return {};
+    if (!settings_.device.defer.empty()) {
+      note("nothing is compared with the winner: evaluations of this run travel in bundles");
+      return {};
+    }
+    TRY_ASSIGN(result.against, compared_on_record(run_.result));
+    if (!result.against.empty()) return {};
+    const auto open = [this]() -> base::Result<evaluation::Evaluator*> {
+      // Of its own: the search's workers may be at the end of what the budget let them do.
+      metered_.reset();
+      connected_.reset();
+      Config keys = config_;
+      keys.models["flags"].key_env = settings_.agents.key_env;
+      DelayPorts ports{.notice = [this](const std::string& text) { note(text); },
+                       .waiting = [this](const model::DeviceWait& wait) { control_->on(wait); },
+                       .stop_waiting = {}};
+      TRY_ASSIGN(connected_, make_evaluator(shell_, settings_.device, keys, std::move(ports)));
+      TRY_ASSIGN(const auto opened,
+                 base::as_result(connected_->ask(evaluation::Open{run_.task, settings_.measure}, shell_.stops.abort)));
+      if (opened.baseline.status != model::Status::passed)
+        return base::fail(base::ErrorCode::unavailable, "the baseline no longer passes: " + opened.baseline.reason);
+      return connected_.get();
+    };
+    auto compared =
+        compare_winner({.shell = shell_, .open = open, .note = [this](const std::string& text) { note(text); }},
+                       settings_.against, run_.task, result);
+    if (compared) {
+      result.against = std::move(*compared);
+      return {};
+    }
+    if (compared.error().code == base::ErrorCode::cancelled) {
+      TRY(give_up(compared.error()));
+      return tl::make_unexpected(compared.error());
+    }
+    note("nothing is compared with the winner: " + compared.error().message);
+    return {};
   }
 
   base::Result<search::RunResult> record_end(search::RunResult result) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/device.hpp"
+#include "app/run_arms.hpp"
 #include "app/shell.hpp"
 #include "app/team.hpp"
 #include "base/result.hpp"
@@ -25,7 +26,8 @@ struct RunSettings {
   AgentFlags agents;
   DeviceFlags device;
   search::Schedule schedule = search::Schedule::pipeline;
-  std::string knowledge;  ///< as chosen_knowledge() says
+  std::string knowledge;          ///< as chosen_knowledge() says
+  std::vector<RunArm> against{};  ///< what the winner is compared with
 };
 
 base::Json to_json(const RunSettings& settings);

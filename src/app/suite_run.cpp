@@ -37,6 +37,16 @@ class Record {
   std::string id_;  ///< of the suite run
 };
 
+/// The flags of one task's run: where the folder of recorded answers has one for each task, it is that one's.
+SearchFlags flags_of(const SuitePlan& plan, const std::string& task) {
+  SearchFlags flags = plan.request.search;
+  if (flags.agents.replay.empty()) return flags;
+  std::error_code ignored;
+  const std::filesystem::path own = std::filesystem::path(flags.agents.replay) / task / "answers";
+  if (std::filesystem::is_directory(own, ignored)) flags.agents.replay = own.string();
+  return flags;
+}
+
 base::Result<SuiteOutcome> run_task(const Shell& shell, Record& record, const SuitePlan& plan,
                                     const std::filesystem::path& folder, model::EventSink& events) {
   SuiteOutcome outcome{folder.filename().string(), std::nullopt, ""};
@@ -47,7 +57,7 @@ base::Result<SuiteOutcome> run_task(const Shell& shell, Record& record, const Su
   };
   const auto task = suites::load_task(folder);
   if (!task) return not_begun(task.error());
-  TRY_ASSIGN(const RunSettings settings, settings_from(plan.request.search, plan.config, shell.environment));
+  TRY_ASSIGN(const RunSettings settings, settings_from(flags_of(plan, outcome.task), plan.config, shell.environment));
   if (const auto able = check_language(settings.agents, plan.config, *task); !able) return not_begun(able.error());
   TRY_ASSIGN(const journal::RunInfo run, begin_run(record.journal(), *task, folder, settings));
   TRY(record.enter({.task = outcome.task, .run = run.id}));

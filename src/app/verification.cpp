@@ -142,8 +142,11 @@ class Verifier {
     }
     if (base::text_at(stated, "decision_hash") != evidence_.run.decision_hash)
       return fail(ErrorCode::corrupt, "run.json states two decision hashes");
-    return fmt::format("{} published fields are those of the record{}", compared,
-                       out_.claim ? "; speed-up " + report::format_ratio(out_.claim->speedup) : "; no gain claimed");
+    const std::size_t beside = stated.value("against", Json::array()).size();
+    return fmt::format(
+        "{} published fields are those of the record{}{}", compared,
+        out_.claim ? "; speed-up " + report::format_ratio(out_.claim->speedup) : "; no gain claimed",
+        beside == 0 ? "" : fmt::format("; {} comparisons with others are stated, and not proven", beside));
   }
 
   static std::string shortened(const Json& value) {

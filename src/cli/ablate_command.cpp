@@ -20,6 +20,7 @@ struct AblateOptions {
   std::vector<std::string> only;
   std::vector<std::string> factors;
   int seeds = 3;
+  int jobs = 1;
   bool json = false;
   std::string output;
   std::string export_markdown;
@@ -32,7 +33,8 @@ base::Result<Exit> ablate(app::Shell& shell, const AblateOptions& options) {
                                                          .workspace = app::find_workspace(options.workspace),
                                                          .search = options.search},
                                                .factors = options.factors,
-                                               .seeds = options.seeds});
+                                               .seeds = options.seeds,
+                                               .jobs = options.jobs});
   if (!plan) return refuse_options(plan.error());
   const auto progress = [](const std::string& task) {
     report::TerminalOptions terminal;
@@ -70,6 +72,11 @@ void add_ablate(CommandLine& app, Action& chosen) {
       "strategy (beam, greedy, repeated-sampling), memory (off, queue, ranked), fixer (none, as many tries as "
       "--fixes), agents (recipes, model); may be repeated (default: all)");
   command.option("--seeds", &options->seeds, "Runs of each task in each arm, with seeds from --seed (default 1) on")
+      .at_least(1)
+      .show_default();
+  command
+      .option("--jobs", &options->jobs,
+              "Run so many arms and seeds side by side; what they measure on one device takes turns (docs/devices.md)")
       .at_least(1)
       .show_default();
   command.option("--only", &options->only, "Only the task of this name; may be repeated");

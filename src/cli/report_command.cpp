@@ -39,10 +39,7 @@ base::Result<Page> page_of_run(const ReportOptions& options) {
   const auto story = app::read_story_with_novelty(workspace, name);
   if (story) return Page{report::html::run_page(*story), "report-" + story->run.id + ".html"};
   if (story.error().code == base::ErrorCode::not_found) {
-    TRY_ASSIGN(const auto refactorings, app::list_refactorings(workspace));
-    const auto found = name == "last" && !refactorings.empty()
-                           ? base::Result<report::RefactorStory>(refactorings.front())
-                           : app::find_refactoring(workspace, name);
+    const auto found = app::find_refactoring(workspace, name);
     if (found) return Page{report::html::refactor_page(*found), "report-" + found->run + ".html"};
     if (found.error().code != base::ErrorCode::not_found) return tl::make_unexpected(found.error());
   }

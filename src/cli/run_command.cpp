@@ -24,6 +24,7 @@ struct RunOptions {
   std::string task;
   std::string workspace;
   std::string defer;
+  std::vector<std::string> against;
   bool json = false;
   bool verbose = false;
   app::SearchFlags search;
@@ -74,8 +75,15 @@ base::Result<Exit> run(const app::Shell& shell, const RunOptions& options) {
   TRY_ASSIGN(const app::Config config, app::load_config(workspace, shell.environment));
   app::SearchFlags flags = options.search;
   flags.device.defer = absolute(options.defer);
-  const auto settings = app::settings_from(flags, config, shell.environment);
+  auto settings = app::settings_from(flags, config, shell.environment);
   if (!settings) return refuse_options(settings.error());
+  auto arms = app::read_run_arms(options.against, task);
+  if (!arms) return refuse_options(arms.error());
+  if (!arms->empty() && !options.defer.empty())
+    return refuse_options({base::ErrorCode::invalid_argument,
+                           "--against races the winner at the run's end, and --defer measures nothing here; compare it "
+                           "afterwards with: accelopt eval TASK WINNER --against NAME=FILE"});
+  settings->against = std::move(*arms);
   TRY(app::check_language(settings->agents, config, task));
   TRY_ASSIGN(const auto journal, app::open_workspace(workspace, journal::Access::read_write));
   TRY_ASSIGN(const bool recipes, app::plays_recipes(settings->agents, config));
@@ -134,6 +142,7 @@ void add_run(CommandLine& app, Action& chosen) {
       "  accelopt run my_task --worker \"ssh host accelopt worker --device cpu:1\"\n"
       "  accelopt run my_task --defer bundles           then: accelopt worker --bundle bundles, accelopt resume\n"
       "  accelopt run my_task --record answers          and, with no model: accelopt run my_task --replay answers\n"
+      "  accelopt run my_task --against theirs=colleague.cpp    and how does the winner stand beside that one?\n"
       "  accelopt run my_task --mailbox questions --exit-when-waiting    then answer there, and: accelopt resume\n");
   auto options = std::make_shared<RunOptions>();
   command.option("task", &options->task, "Folder of the task (task.toml, reference, baseline)").required();
@@ -142,6 +151,10 @@ void add_run(CommandLine& app, Action& chosen) {
   command.option("--defer", &options->defer,
                  "Measure nothing here: put evaluations into bundles in this folder, and end with exit code 6 until "
                  "they were executed elsewhere (docs/devices.md)");
+  command.option("--against", &options->against,
+                 "At the end compare the winner with this. NAME=FILE: another kernel of the task, raced in pairs with "
+                 "the winner; NAME=!COMMAND: a program of yours that prints the times of its calls (docs/tasks.md); "
+                 "repeatable");
   command.flag("--json", options->json, "Events and result as JSON lines (docs/json.md)");
   command.flag("-v,--verbose", options->verbose, "Also list every attempt and every lesson");
   declare(command, options->search);

@@ -38,6 +38,20 @@ std::string workloads_table(const model::Evaluation& confirmation) {
   return table.render();
 }
 
+/// The winner beside what the user named.
+std::string against_table(const std::vector<search::ComparedWith>& against) {
+  if (against.empty()) return {};
+  report::TextTable table(
+      {{"against"}, {"workload"}, {"the winner's speed over it [95 %]", report::Align::right}, {"how"}});
+  for (const search::ComparedWith& one : against) {
+    const std::string verdict = one.status.empty() || one.status == "PASSED" ? "" : one.status + ": " + one.reason;
+    table.add({one.name, one.workload.empty() ? "all raced" : one.workload,
+               one.speed_over ? report::format_ratio(*one.speed_over) : "-",
+               report::clip(report::printable(verdict.empty() ? one.how : verdict), kDiffColumns)});
+  }
+  return "\n" + table.render();
+}
+
 std::string outcome_text(const search::RunResult& result) {
   if (result.outcome == search::RunOutcome::improved) {
     std::string text = fmt::format("\n{}: {} faster, confirmed {}\n\n{}", result.task,
@@ -48,6 +62,7 @@ std::string outcome_text(const search::RunResult& result) {
                                    workloads_table(*result.confirmation));
     for (const std::string& note : result.confirmation->notes) text += "\n" + report::printable(note);
     if (!result.confirmation->notes.empty()) text += "\n";
+    text += against_table(result.against);
     if (result.derived_reference) {
       text += "\nThe reference was derived from the baseline itself: equal results were proven, correctness was not.\n";
     }

@@ -155,11 +155,9 @@ enum class Placement { usual, shifted };
 /// Whether a kernel takes another time at each call, or the same: one that is counted or modelled.
 /// A modelled device gives another time for each of its model's assumptions (CallOptions::assumption).
 enum class DeviceClock { noisy, deterministic, modelled };
-/// Environment::clock of a modelled device: no device took the times.
-inline constexpr std::string_view kModelledClock = "modelled";
 /// Whether its times are a model's. Whoever shows them says so.
 inline bool is_modelled(const model::Evaluation& evaluation) {
-  return evaluation.environment.clock == kModelledClock;
+  return evaluation.environment.clock == model::kModelledClock;
 }
 
 /// The device as the measuring thread uses it, after `Target::open`.

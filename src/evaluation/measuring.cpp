@@ -178,7 +178,7 @@ model::Evaluation blank_evaluation(const Measuring& measuring, const model::Kern
   out.environment = measuring.target.environment();
   out.environment.seed = measuring.settings.seed;
   if (measuring.samples() == stats::Samples::exact) out.environment.clock = model::kDeterministicClock;
-  if (measuring.samples() == stats::Samples::modelled) out.environment.clock = kModelledClock;
+  if (measuring.samples() == stats::Samples::modelled) out.environment.clock = model::kModelledClock;
   out.trust = measuring.target.trust();
   out.source_id = kernel.id();
   return out;

@@ -120,11 +120,13 @@ struct Environment {
   std::string isolation;  ///< layers that this machine allowed, e.g. "namespaces+seccomp+rlimits"
   std::uint64_t seed = 0;
   bool noisy = false;
-  std::string clock{};   ///< kDeterministicClock; empty: times scatter
+  std::string clock{};   ///< kDeterministicClock, kModelledClock; empty: times scatter
   std::string worker{};  ///< of a run's several, the one that measured; empty: there was one
 };
-/// Of a device that is modelled: a call takes the same time again.
+/// Of a device that counts: a call takes the same time again.
 inline constexpr std::string_view kDeterministicClock = "deterministic";
+/// Of a modelled device: no device took the times.
+inline constexpr std::string_view kModelledClock = "modelled";
 
 struct BuildReport {
   bool built = false;

@@ -36,7 +36,7 @@ base::Result<Package> cpp_package(const PackageRequest& request);
 base::Result<Package> cuda_package(const PackageRequest& request);
 
 /// The same kernels, or a Triton solution, as an operator of PyTorch with a fake kernel, and a test.
-/// @error as cuda_package; unsupported: a Triton solution of several files.
+/// @error as cuda_package; unsupported: a file of a Triton solution is called as one of the package.
 base::Result<Package> torch_package(const PackageRequest& request);
 
 /// A Triton solution's own Python, its configuration fixed, and a test. @error as torch_package.

@@ -16,16 +16,27 @@
 namespace accelopt::packages {
 namespace {
 
-/// The solution's own Python; where a configuration was chosen, what keeps it stands behind.
-base::Result<std::string> fixed_python(const model::Solution& solution) {
-  if (solution.sources.size() != 1) {
-    return base::fail(base::ErrorCode::unsupported,
-                      fmt::format("the solution has {} files, and a package takes one", solution.sources.size()));
-  }
+/// The first file of the solution's own Python; where a configuration was chosen, what keeps it stands behind.
+std::string fixed_python(const model::Solution& solution) {
   const auto commented = model::commented_values(solution);
   if (!commented) return model::main_text(solution);
   return model::main_text(commented->open) +
          filled("python/keep_configuration.py", {{"VALUES", fmt::format("{}", fmt::join(commented->values, ", "))}});
+}
+
+/// The solution's other files, in the folder, where its first one imports them from.
+base::Result<void> add_other_files(const model::Solution& solution, const std::string& folder, const std::string& main,
+                                   Package& out) {
+  for (std::size_t i = 1; i < solution.sources.size(); ++i) {
+    const std::string& name = solution.sources[i].name;
+    const std::string place = folder + name;
+    const bool taken = std::ranges::find(out, place, &PackageFile::name) != out.end() || name == main;
+    if (taken || name.starts_with("test/"))
+      return base::fail(base::ErrorCode::unsupported,
+                        "the solution's file " + name + " is called as one of the package; rename it");
+    out.push_back({place, solution.sources[i].text});
+  }
+  return {};
 }
 
 /// The reference and what the test in Python needs beside it.
@@ -61,8 +72,12 @@ base::Result<Package> torch_package(const PackageRequest& request) {
     out.push_back({name + "/build.py", filled("python/build.py", filling)});
     body = filled("python/operator_cuda.py", filling) + launcher_operator(request.task.definition, name);
   } else {
-    TRY_ASSIGN(std::string python, fixed_python(request.solution));
-    out.push_back({name + "/solution.py", std::move(python)});
+    out.push_back({name + "/solution.py", fixed_python(request.solution)});
+    TRY(add_other_files(request.solution, name + "/", "__init__.py", out));
+    filling.emplace_back("PATH", request.solution.sources.size() == 1
+                                     ? ""
+                                     : "import sys\n\n# The solution's files import one another by their names.\n"
+                                       "sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))\n");
     body = filled("python/operator_triton.py", filling) + function_operator(request.task.definition, name);
   }
   out.push_back({name + "/__init__.py", filled("python/operator_head.py", filling) + body});
@@ -76,8 +91,8 @@ base::Result<Package> triton_package(const PackageRequest& request) {
   const std::string name = package_name(request.task);
   const Filling filling = common_filling(request);
   TRY_ASSIGN(Package out, python_test(request.task, filling));
-  TRY_ASSIGN(std::string python, fixed_python(request.solution));
-  out.push_back({name + ".py", std::move(python)});
+  out.push_back({name + ".py", fixed_python(request.solution)});
+  TRY(add_other_files(request.solution, "", "README.md", out));
   out.push_back({"test/test_" + name + ".py", filled("python/test_triton.py", filling)});
   out.push_back({"README.md", filled("python/README.triton.md", filling)});
   return out;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -15,31 +17,75 @@ namespace {
 
 /// Least relative change of a profile's figure that is told, and how many figures are.
 constexpr double kTellingChange = 0.1;
-constexpr std::size_t kMostFigures = 8;
+constexpr std::size_t kMostFigures = 12;
 
-/// The figures of both profiles that differ, by the size of the change.
+bool is_time(const std::string& unit) {
+  return unit == "ns" || unit == "us" || unit == "ms" || unit == "s";
+}
+
+/// The figures that a step changed: all times, those of launches that only one of the kernels has too, then the rest in
+/// the profile's order.
 std::vector<ChangedFigure> changed_figures(const model::Profile& before, const model::Profile& after) {
   std::vector<ChangedFigure> changed;
   for (const model::ProfileItem& item : before.items) {
     const auto other = std::ranges::find(after.items, item.name, &model::ProfileItem::name);
-    if (other == after.items.end() || other->unit != item.unit) continue;
+    if (other == after.items.end() || other->unit != item.unit) {
+      if (is_time(item.unit)) changed.push_back({item.name, item.unit, item.value, std::nullopt, item.meaning});
+      continue;
+    }
     const double size = std::max(std::abs(item.value), std::abs(other->value));
     if (size > 0 && std::abs(other->value - item.value) / size >= kTellingChange)
-      changed.push_back({item.name, item.unit, item.value, other->value});
+      changed.push_back({item.name, item.unit, item.value, other->value, item.meaning});
   }
-  const auto weight = [](const ChangedFigure& figure) {
-    const double low = std::min(std::abs(figure.before), std::abs(figure.after));
-    const double high = std::max(std::abs(figure.before), std::abs(figure.after));
-    return low > 0 ? std::log(high / low) : HUGE_VAL;
-  };
-  std::ranges::stable_sort(changed, [&](const auto& a, const auto& b) { return weight(a) > weight(b); });
-  if (changed.size() > kMostFigures) changed.resize(kMostFigures);
+  for (const model::ProfileItem& item : after.items) {
+    const auto other = std::ranges::find(before.items, item.name, &model::ProfileItem::name);
+    if (is_time(item.unit) && (other == before.items.end() || other->unit != item.unit))
+      changed.push_back({item.name, item.unit, std::nullopt, item.value, item.meaning});
+  }
+  std::ranges::stable_partition(changed, [](const ChangedFigure& figure) { return is_time(figure.unit); });
   return changed;
 }
 
 TriedBeside beside_of(const StoryAttempt& attempt) {
-  return {attempt.identity, attempt.plan.title, fate_of(attempt), attempt.ratio,
-          attempt.reason.empty() ? attempt.note : attempt.reason};
+  TriedBeside out{attempt.identity, attempt.plan.title, fate_of(attempt), attempt.ratio,
+                  attempt.reason.empty() ? attempt.note : attempt.reason};
+  out.parent = attempt.parent;
+  out.score = attempt.score;
+  out.built = !attempt.kernel.solution().sources.empty();
+  return out;
+}
+
+/// "M = 4096, N = 512"
+std::string axes_of(const model::Workload& workload) {
+  std::string out;
+  for (const auto& [axis, value] : workload.axes) out += fmt::format("{}{} = {}", out.empty() ? "" : ", ", axis, value);
+  return out;
+}
+
+/// Lines that say something: without blanks around them, none of a single sign.
+std::multiset<std::string> telling_lines(const std::string& text) {
+  std::multiset<std::string> out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string line(base::trimmed(std::string_view(text).substr(at, end - at)));
+    if (line.size() > 1) out.insert(line);
+    at = end + 1;
+  }
+  return out;
+}
+
+/// How much of what a step wrote is left in the winner.
+void count_lines(LessonStep& step, const std::string& before, const std::string& after, const std::string& winner) {
+  const auto old = telling_lines(before);
+  const auto last = telling_lines(winner);
+  std::multiset<std::string> written = telling_lines(after);
+  for (const std::string& line : old) {
+    if (const auto found = written.find(line); found != written.end()) written.erase(found);
+  }
+  std::multiset<std::string> both;
+  std::ranges::set_intersection(written, last, std::inserter(both, both.end()));
+  step.lines_written = static_cast<int>(written.size());
+  step.lines_left = static_cast<int>(both.size());
 }
 
 Foundation foundation_of(const RunStory& story, const StoryAttempt& attempt, const std::string& id) {
@@ -65,6 +111,7 @@ class Lesson {
                     .task = story_.run.task_name,
                     .device = story_.device,
                     .answer = answer_of(story_),
+                    .about = story_.run.task.definition.description,
                     .modelled = story_.is_modelled(),
                     .steps = {},
                     .rounds = {},
@@ -85,10 +132,24 @@ class Lesson {
       out.workloads = story_.confirmation()->workloads;
       out.checked = story_.confirmation()->notes;
     }
+    for (const model::Workload& workload : story_.run.task.workloads) out.axes[workload.name] = axes_of(workload);
+    for (const model::WorkloadTiming& workload : out.workloads) {
+      if (workload.role == model::Role::held_out && workload.ratio) out.unseen.push_back(unseen_text(workload, out));
+    }
     return out;
   }
 
  private:
+  static std::string unseen_text(const model::WorkloadTiming& workload, const Explanation& out) {
+    const model::Interval& ratio = *workload.ratio;
+    const auto found = out.axes.find(workload.name);
+    const std::string axes = found == out.axes.end() ? std::string() : found->second;
+    const std::string where =
+        fmt::format("On {}{}, which the search never measured", workload.name, axes.empty() ? "" : " (" + axes + ")");
+    if (ratio.low <= 1 && ratio.high >= 1) return fmt::format("{}, it gains nothing: {}.", where, format_ratio(ratio));
+    return fmt::format("{}: {}.", where, format_ratio(ratio));
+  }
+
   static LessonRound standings(const StoryRound& round, const std::vector<const StoryAttempt*>& lineage) {
     LessonRound out{.iteration = round.iteration, .evaluations = round.evaluations, .kept = {}};
     for (const model::BeamMember& member : round.beam) {
@@ -113,13 +174,21 @@ class Lesson {
     const StoryAttempt* const parent = story_.find(attempt.parent);
     const model::Solution& before = parent != nullptr ? parent->kernel.solution() : story_.run.task.baseline;
     const model::Solution& after = attempt.kernel.solution();
-    if (!before.sources.empty() && !after.sources.empty())
+    if (!before.sources.empty() && !after.sources.empty()) {
       out.diff = base::unified_diff(model::main_text(before), model::main_text(after), "parent", "step");
+      count_lines(out, model::main_text(before), model::main_text(after),
+                  model::main_text(story_.winner()->kernel.solution()));
+    }
+    out.tuning = attempt.tuning;
     const auto profile_before =
         story_.profiles.find(parent != nullptr ? parent->kernel.id() : model::source_id(story_.run.task.baseline));
     const auto profile_after = story_.profiles.find(attempt.kernel.id());
     if (profile_before != story_.profiles.end() && profile_after != story_.profiles.end())
       out.profile = changed_figures(profile_before->second, profile_after->second);
+    if (out.profile.size() > kMostFigures) {
+      out.figures_left_out = static_cast<int>(out.profile.size() - kMostFigures);
+      out.profile.resize(kMostFigures);
+    }
     for (const std::string& id : attempt.plan.rests_on) out.rests_on.push_back(foundation_of(story_, attempt, id));
     for (const StoryAttempt& other : story_.attempts) {
       if (other.identity.iteration == attempt.identity.iteration && other.identity != attempt.identity)
@@ -154,6 +223,7 @@ std::string answer_of(const RunStory& story) {
 
 std::string fate_of(const StoryAttempt& attempt) {
   if (attempt.note.starts_with("no answer")) return "no answer";
+  if (attempt.note.starts_with("no plan")) return "no plan";
   const bool known = attempt.note == model::kKnownAlready;
   if (known && attempt.status == model::Status::passed) return "known already";
   const bool raced = attempt.status == model::Status::passed && attempt.verdict != model::Verdict::none;
@@ -166,6 +236,9 @@ std::string fate_of(const StoryAttempt& attempt) {
 
 base::Json to_json(const Explanation& explanation) {
   using base::Json;
+  const auto name_of = [](const model::Identity& identity) {
+    return identity == model::Identity{} ? std::string("baseline") : model::to_string(identity);
+  };
   const auto ratio = [](const std::optional<model::Interval>& interval) { return interval ? Json(*interval) : Json(); };
   const auto beside = [&](const std::vector<TriedBeside>& all) {
     Json list = Json::array();
@@ -173,7 +246,10 @@ base::Json to_json(const Explanation& explanation) {
       list.push_back({{"id", model::to_string(one.identity)},
                       {"title", one.title},
                       {"fate", one.fate},
+                      {"parent", name_of(one.parent)},
                       {"ratio", ratio(one.ratio)},
+                      {"score", ratio(one.score)},
+                      {"built", one.built},
                       {"why", one.why}});
     }
     return list;
@@ -182,8 +258,10 @@ base::Json to_json(const Explanation& explanation) {
   for (const LessonStep& step : explanation.steps) {
     Json profile = Json::array();
     for (const ChangedFigure& figure : step.profile)
-      profile.push_back(
-          {{"name", figure.name}, {"unit", figure.unit}, {"before", figure.before}, {"after", figure.after}});
+      profile.push_back({{"name", figure.name},
+                         {"unit", figure.unit},
+                         {"before", Json(figure.before)},
+                         {"after", Json(figure.after)}});
     Json rests_on = Json::array();
     for (const Foundation& one : step.rests_on)
       rests_on.push_back({{"id", one.id}, {"title", one.title}, {"from", one.from}, {"effect", ratio(one.effect)}});
@@ -192,13 +270,16 @@ base::Json to_json(const Explanation& explanation) {
       mended.push_back(
           {{"id", model::to_string(one.identity)}, {"status", model::to_string(one.status)}, {"reason", one.reason}});
     steps.push_back({{"id", model::to_string(step.identity)},
-                     {"parent", step.parent == model::Identity{} ? "baseline" : model::to_string(step.parent)},
+                     {"parent", name_of(step.parent)},
                      {"plan", step.plan},
                      {"ratio", ratio(step.ratio)},
                      {"score", ratio(step.score)},
                      {"diff", step.diff},
                      {"mended", mended},
                      {"profile", profile},
+                     {"figures_left_out", step.figures_left_out},
+                     {"lines_written", step.lines_written},
+                     {"lines_left", step.lines_left},
                      {"rests_on", rests_on},
                      {"beside", beside(step.beside)}});
   }
@@ -206,10 +287,8 @@ base::Json to_json(const Explanation& explanation) {
   for (const LessonRound& round : explanation.rounds) {
     Json kept = Json::array();
     for (const Standing& one : round.kept)
-      kept.push_back({{"id", one.identity == model::Identity{} ? "baseline" : model::to_string(one.identity)},
-                      {"title", one.title},
-                      {"score", one.score},
-                      {"on_the_way", one.on_the_way}});
+      kept.push_back(
+          {{"id", name_of(one.identity)}, {"title", one.title}, {"score", one.score}, {"on_the_way", one.on_the_way}});
     rounds.push_back({{"iteration", round.iteration}, {"evaluations", round.evaluations}, {"kept", kept}});
   }
   Json learned = Json::array();
@@ -226,6 +305,8 @@ base::Json to_json(const Explanation& explanation) {
           {"device", explanation.device},
           {"modelled", explanation.modelled},
           {"answer", explanation.answer},
+          {"about", explanation.about},
+          {"unseen", explanation.unseen},
           {"steps", steps},
           {"rounds", rounds},
           {"dead_ends", beside(explanation.dead_ends)},

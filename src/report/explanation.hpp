@@ -3,6 +3,7 @@
 // step and failed, and what was learned. From the record alone.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,8 +17,9 @@ namespace accelopt::report {
 struct ChangedFigure {
   std::string name;
   std::string unit;
-  double before = 0;
-  double after = 0;
+  std::optional<double> before{};  ///< none: only the other kernel has it, such as a launch of its own
+  std::optional<double> after{};
+  std::string meaning{};  ///< one line
 };
 
 /// An attempt from the same round that did not lead on.
@@ -26,7 +28,10 @@ struct TriedBeside {
   std::string title;
   std::string fate;  ///< "slower", "compile error"
   std::optional<model::Interval> ratio;
-  std::string why;  ///< what the compiler or the verification said
+  std::string why;                         ///< what the compiler or the verification said
+  model::Identity parent{};                ///< all -1: the baseline
+  std::optional<model::Interval> score{};  ///< over the baseline, by a play-off; none: it was in none
+  bool built = true;                       ///< false: no kernel came
 };
 
 /// An experience that a plan rests on.
@@ -61,7 +66,11 @@ struct LessonStep {
   std::optional<model::Interval> score;  ///< over the baseline
   std::string diff;                      ///< unified, from its parent
   std::vector<FailedAnswer> mended;      ///< its own answers that failed before
-  std::vector<ChangedFigure> profile;    ///< largest change first
+  std::vector<ChangedFigure> profile;    ///< times first, then as the profile has them
+  int figures_left_out = 0;              ///< that changed as well
+  std::optional<model::Tuning> tuning{};
+  int lines_written = 0;  ///< that are not its parent's
+  int lines_left = 0;     ///< of them, in the winner
   std::vector<Foundation> rests_on;
   std::vector<TriedBeside> beside;
 };
@@ -71,6 +80,10 @@ struct Explanation {
   std::string task;
   std::string device;
   std::string answer;  ///< one sentence
+  std::string about;   ///< what the task computes, in its own words
+  /// What the answer does not say: how the winner does on workloads that the search never measured, a sentence each.
+  std::vector<std::string> unseen{};
+  std::map<std::string, std::string> axes{};  ///< by workload: "M = 4096, N = 512"
   bool modelled = false;
   std::vector<LessonStep> steps;  ///< from the baseline's child to the winner; none: there is no winner
   std::vector<LessonRound> rounds;

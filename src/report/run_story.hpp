@@ -81,7 +81,7 @@ struct RunStory {
   std::optional<Novelty> novelty{};  ///< of the winner; none: there is none, or it was not asked for
 
   /// Whether its times were computed by a model of the device.
-  [[nodiscard]] bool is_modelled() const { return baseline.environment.clock == model::kDeterministicClock; }
+  [[nodiscard]] bool is_modelled() const { return baseline.environment.clock == model::kModelledClock; }
   /// The attempt of that identity; none: the baseline, or there is no such attempt.
   [[nodiscard]] const StoryAttempt* find(const model::Identity& identity) const;
   /// The confirmed winner; none: there is none (yet).

@@ -13,6 +13,7 @@
 #include "model/target_description.hpp"
 #include "scaffold/extract.hpp"
 #include "scaffold/kernel_text.hpp"
+#include "scaffold/operator_task.hpp"
 #include "scaffold/real_source.hpp"
 #include "scaffold/signature.hpp"
 #include "scaffold/words.hpp"
@@ -494,21 +495,22 @@ std::string plain_name(const std::string& function) {
 
 Result<ScaffoldReport> scaffold_task(const syntax::Clang& clang, const ScaffoldOptions& options) {
   TRY_ASSIGN(const std::string source, base::read_file(options.file));
-  TRY_ASSIGN(const model::Language language, model::language_of_file(options.file.filename().string()));
-  if (model::describe(language).form == model::KernelForm::launches) {
-    return fail(ErrorCode::unsupported,
-                options.file.string() +
-                    ": init reads C and C++; it does not read launches, so it cannot tell the grid of a CUDA kernel.\n"
-                    "Write task.toml with target = \"cuda\", and baseline.cu with your device code and its //@ launch "
-                    "lines (docs/cuda.md; examples/cuda is one)");
-  }
-  if (language != model::Language::c && language != model::Language::cpp) {
-    return fail(ErrorCode::invalid_argument, options.file.string() + ": only .c and .cpp files can be scaffolded");
-  }
   std::error_code ignored;
   if (fs::exists(options.folder, ignored) &&
       (!fs::is_directory(options.folder, ignored) || !fs::is_empty(options.folder, ignored))) {
     return fail(ErrorCode::already_exists, options.folder.string() + " is not an empty folder; name another one");
+  }
+  const std::string extension = options.file.extension().string();
+  if (extension == ".py" || extension == ".cu") return scaffold_operator(options, source);
+  if (!options.example.empty() || !options.reference.empty())
+    return fail(
+        ErrorCode::invalid_argument,
+        "--example and --reference are of .py and .cu files; say with --shape, --out and --axis what a function "
+        "in C or C++ is given");
+  TRY_ASSIGN(const model::Language language, model::language_of_file(options.file.filename().string()));
+  if (language != model::Language::c && language != model::Language::cpp) {
+    return fail(ErrorCode::invalid_argument,
+                options.file.string() + ": only .c, .cpp, .py and .cu files can be scaffolded");
   }
   TRY_ASSIGN(Draft draft, make_draft(clang, options, source, language));
   TRY(base::make_folders(options.folder));

@@ -14,11 +14,13 @@
 namespace accelopt::scaffold {
 
 struct ScaffoldOptions {
-  std::filesystem::path file;  ///< the user's .c or .cpp file
+  std::filesystem::path file;  ///< the user's .c, .cpp, .py or .cu file
   std::string function;        ///< defined there: "f", "a::f" or "Class::f" (static), no template
   StatedTexts stated;
   std::string op_type;           ///< the kind of operator; empty: the function's name
   std::filesystem::path folder;  ///< to be made, or empty
+  std::string example{};         ///< of a .py or .cu file: a call, as parse_example reads it
+  std::string reference{};       ///< of a .py file: "FUNCTION" in it, or "FILE:FUNCTION"
 };
 
 struct ScaffoldReport {
@@ -37,7 +39,7 @@ std::string plain_name(const std::string& function);
 /// tensors (outputs where `outputs` says so), integers by value whose name is an axis are variable axes, other numbers
 /// by value are scalar inputs. Of the user's file the baseline keeps what the function needs, with the function's body
 /// as the kernel's; the reference is the same with every floating type made `real`. What is not stated is written as
-/// "?", which lint refuses by line.
+/// "?", which lint refuses by line. Of a .py or .cu file: as scaffold_operator.
 /// @error not_found: no such file or function; invalid_argument: an option names no parameter, has another form, or a
 /// pointer is neither input nor output; unsupported: as extract_function, a result, a parameter
 /// type without dtype; already_exists: the folder is not empty; permission_denied, exhausted, io.

@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "search/result.hpp"
 
+#include "base/json_fields.hpp"
+
 namespace accelopt::search {
 
 using base::Json;
+
+ACCELOPT_JSON(ComparedWith) {
+  field.required("name", it.name, "how", it.how);
+  field.optional("workload", it.workload, "speed_over", it.speed_over, "status", it.status, "reason", it.reason,
+                 "source_id", it.source_id, "time_ns", it.time_ns);
+}
 
 namespace {
 
@@ -61,6 +69,7 @@ Json to_result_json(const RunResult& result) {
               {"wall_seconds", result.wall_seconds}};
   out["estimate"] = result.estimate;
   out["noise"] = result.noise;
+  if (!result.against.empty()) out["against"] = result.against;
   const bool improved = result.outcome == RunOutcome::improved && result.confirmation;
   if (improved) {
     out["speedup"] = Json(*result.confirmation->ratio);

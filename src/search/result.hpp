@@ -18,6 +18,20 @@ namespace accelopt::search {
 enum class RunOutcome { improved, no_gain, budget, interrupted, waiting };
 std::string_view to_string(RunOutcome outcome);
 
+/// The winner beside something that the user named.
+struct ComparedWith {
+  std::string name;
+  std::string how;                              ///< for people: how the comparison came about
+  std::string workload{};                       ///< empty: all that are raced
+  std::optional<model::Interval> speed_over{};  ///< its time / the winner's time
+  std::string status{};                         ///< of a kernel, its verdict; of a program "FAILED" where it did
+  std::string reason{};                         ///< why there is no ratio, or who disturbed it
+  std::string source_id{};                      ///< of a kernel
+  double time_ns = 0;                           ///< of a call of a program; 0: it is a kernel
+};
+void to_json(base::Json& json, const ComparedWith& compared);
+void from_json(const base::Json& json, ComparedWith& compared);
+
 /// What a run came to. Ratios are baseline time / candidate time, from the confirmation alone.
 struct RunResult {
   std::string run;
@@ -43,8 +57,9 @@ struct RunResult {
   std::vector<std::string> bundles{};  ///< of `waiting`: folders of the bundles that have to be executed
   std::string device;
   std::string decision_hash;
-  base::Json noise;     ///< of the machine, as it was last measured in the workspace; null: never
-  base::Json estimate;  ///< by quantity: what was predicted, what it was; null: nothing was
+  std::vector<ComparedWith> against{};  ///< in the order in which they were named; of a run with a winner
+  base::Json noise;                     ///< of the machine, as it was last measured in the workspace; null: never
+  base::Json estimate;                  ///< by quantity: what was predicted, what it was; null: nothing was
   bool derived_reference = false;
 };
 

@@ -72,6 +72,13 @@ std::optional<model::SourceFile> read_source(Reading& reading, const std::string
   if (found.size() > 1) return refuse(found[1], "stands beside " + found[0] + "; keep one of them");
   auto text = base::read_foreign_file(folder / found[0], kMostSourceBytes);
   if (!text) return refuse(found[0], text.error().message);
+  if (const std::size_t at = text->find(kToBeFilledIn); at != std::string::npos) {
+    const auto line = 1 + std::count(text->begin(), text->begin() + static_cast<std::ptrdiff_t>(at), '\n');
+    reading.problems.push_back({static_cast<int>(line), "",
+                                "has to be filled in: put " + std::string(what) + " there, and take this line out",
+                                (folder / found[0]).string()});
+    return std::nullopt;
+  }
   if (text->find_first_not_of(" \t\r\n") == std::string::npos) {
     return refuse(found[0], "is empty; put " + std::string(what) + " there");
   }

@@ -13,6 +13,9 @@
 
 namespace accelopt::suites {
 
+/// Marks what `accelopt init` could not know in a source: a task that has it is refused by line.
+inline constexpr std::string_view kToBeFilledIn = "accelopt: to be filled in";
+
 /// Which reference is read where a folder holds one for the device (.cu) and one for the processor. A folder may hold
 /// both if its target has an interpreter, which runs without a device.
 enum class ReferenceRuns { on_device, on_processor };

@@ -50,6 +50,18 @@ class Ablate(steady.SteadyTestCase):
         again = self.succeed(*self.arguments("--factor", "strategy", "--factor", "fixer", "--json")).last
         self.assertEqual((again, self.suite_runs()), (found, before), "nothing is made again")
 
+    def test_arms_run_side_by_side(self):
+        many = self.succeed(*self.arguments("--factor", "strategy", "--factor", "memory", "--jobs", 4, "--json"))
+        runs = {(arm["factor"], arm["level"]): [(run["task"], run["seed"]) for run in arm["runs"]] for arm in many.last["arms"]}
+        self.assertEqual(set(runs), {("strategy", "beam"), ("strategy", "greedy"), ("strategy", "repeated-sampling"), ("memory", "off"), ("memory", "queue"), ("memory", "ranked")})
+        for arm, cells in runs.items():
+            self.assertEqual(cells, [("one", 11), ("two", 11), ("one", 12), ("two", 12)], arm)
+        self.assertEqual({arm["finished"] for arm in many.last["arms"]}, {4})
+        self.assertEqual(len(self.suite_runs()), 10, "five arms, two seeds: what is the base of two factors is run once")
+        self.assertIn("strategy greedy, seed 12: two: ", many.err)
+        begun = [task for (task,) in self.rows(self.workspace, "SELECT task FROM suite_entries ORDER BY rowid")]
+        self.assertEqual(begun[:2], ["one", "one"], "the second arm begins before the first one's second task")
+
     def reads_back(self, arms, page, markdown):
         """Plot, tables and Markdown hold the figures of the JSON."""
         plot = pages.plot(pages.read(page.read_text(encoding="utf-8")), "over-base")

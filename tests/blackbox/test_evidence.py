@@ -3,6 +3,7 @@
 which check refuses it, and why."""
 
 import json
+import math
 import pathlib
 import re
 
@@ -332,12 +333,21 @@ class Tampering(EvidenceCase):
 class OnThisProcessor(EvidenceCase):
     def test_a_run_on_this_processor_is_measured_again(self):
         self.task()
-        result = self.succeed("run", "task", "--workspace", self.workspace, "--json", "--iterations", 1, "--near-roofline", 0).last
+        result = self.succeed("run", "task", "--workspace", self.workspace, "--json", "--iterations", 1, "--near-roofline", 0, "--against",
+                              f"plain={self.file('plain.cpp', support.BASELINE)}", "--against",
+                              f"slow=!test -d {self.folder}; for i in 1 2 3 4 5; do echo 1000000000; done").last
         self.assertEqual(result["outcome"], "improved")
+        plain, slow = result["against"]
+        # Raced with the winner, the baseline is about as slow as the confirmation says: half of that is seen on a busy machine too.
+        self.assertEqual((plain["name"], plain["status"], plain["how"]), ("plain", "PASSED", "raced in pairs with the winner; verified"))
+        self.assertGreater(plain["speed_over"]["estimate"], math.sqrt(result["speedup"]["estimate"]))
+        best = {one["name"]: one["best_ns"] for one in result["workloads"]}[slow["workload"]]
+        self.assertAlmostEqual(slow["speed_over"]["estimate"] * best / 1e9, 1, places=6)
         path = self.evidence()
         self.assert_nothing_private(path)
         verified = self.verify(path)
         self.assertEqual({c["state"] for c in verified["checks"]}, {"passed"}, verified)
+        self.assertIn("2 comparisons with others are stated, and not proven", next(c["text"] for c in verified["checks"] if c["name"] == "result"))
         self.assertIsNone(verified["here"])
         # The winner is many times faster: half of that, as ratios multiply, is seen on a busy machine too.
         self.assertGreater(result["speedup"]["low"], 3)

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import sqlite3
 import time
 
 import chat_script
@@ -47,6 +48,20 @@ class Runs(McpCase):
         self.assertEqual((written["file"], page), (str(self.folder.resolve() / name), without))
         read = client.ask("resources/read", uri=f"accelopt://runs/{run}/report")["contents"][0]
         self.assertEqual((read["mimeType"], read["text"]), ("text/html", page))
+        story = {"run": "refactored-" + name, "task": "routes", "language": "python", "created": "2019-12-31T00:00:00Z", "program_version": "0", "base": "b",
+                 "goal": "time", "scope": ["routes/graph.py#reachable"], "seed": 1, "tried": 1, "trials": [], "strategy": "", "verdict": "refused",
+                 "failed_gate": "tests", "gates": [{"name": "tests", "passed": False, "facts": ["one fails"], "seconds": 1}], "workloads": [], "tests": 5,
+                 "flaky": [], "diff": "@@ -1 +1 @@\n-a\n+b\n", "branch": "", "commit": "", "experience": ""}
+        database = sqlite3.connect(self.workspace / "accelopt.db")
+        with database:
+            database.execute("INSERT INTO refactorings(id, created, content) VALUES(?, ?, ?)", (story["run"], story["created"], json.dumps(story)))
+        database.close()
+        written = client.call("report", run=story["run"], output="refactored-" + name)
+        self.assertEqual(written["run"], story["run"])
+        self.assertEqual((self.folder / ("refactored-" + name)).read_text(encoding="utf-8"),
+                         self.succeed("report", story["run"], "-o", "-", "--workspace", self.workspace).out)
+        missing = client.call_whole("report", run="nothing", output="nothing.html")
+        self.assertIn("no run", missing["content"][0]["text"])
         for output, why in ((name, "is there already"), ("/elsewhere.html", "outside the folders")):
             refused = client.call_whole("report", run=run, output=output)
             self.assertTrue(refused["isError"])

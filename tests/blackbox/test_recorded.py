@@ -39,6 +39,20 @@ class Modelled(support.TestCase):
                 self.assertEqual((best / "baseline.py").read_text(encoding="utf-8"), winner)
 
 
+    def test_an_ablation_replays_each_tasks_own_answers(self):
+        """No fixer asks the same questions of this recording; recipes stand beside it."""
+        found = self.succeed("ablate", ROOT / "suites" / "nkibench", "--only", "silu", "--device", "trn1:model", "--replay", ROOT / "examples" / "recorded" / "nkibench",
+                             "--factor", "agents", "--factor", "fixer", "--factor", "strategy", "--beam", 2, "--plans", 2, "--attempts", 1, "--fixes", 1,
+                             "--iterations", 1, "--memory", "queue", "--max-evaluations", 8, "--workspace", self.workspace, "--json").last
+        arms = {(arm["factor"], arm["level"]): arm for arm in found["arms"]}
+        self.assertEqual(len(found["seeds"]), 1, "a recording has its own")
+        self.assertIn("recorded answers fit", arms["strategy", "greedy"]["left_out"])
+        for arm in (("agents", "model"), ("fixer", "none"), ("fixer", "1 try")):
+            self.assertGreater(arms[arm]["speedup"], 2, arm)
+        self.assertLess(1, arms["agents", "recipes"]["speedup"])
+        self.assertLess(arms["agents", "recipes"]["speedup"], arms["agents", "model"]["speedup"])
+
+
 class Recorded(support.TestCase):
     def replayed(self, run, measurements=None):
         measurements = measurements or run / "measurements.json"

@@ -195,8 +195,36 @@ class Lessons(RecordedRun):
             self.assertIn(step["plan"]["title"], text)
         self.assertIn("The winner's line: the baseline, then i0.b0.p1.a0.f0 in round 1, then i2.b1.p1.a0.f0 in round 3.", text)
         self.assertEqual(re.findall("^## Step (\\d)", markdown, re.MULTILINE), ["1", "2"])
+        self.assertFalse(lesson["modelled"])
+        held_out = [one for one in lesson["workloads"] if one["role"] == "held_out"]
+        self.assertEqual(len(lesson["unseen"]), len(held_out))
+        for sentence in lesson["unseen"]:
+            self.assertIn(sentence.split(":")[0].split(" (")[0], text)
+        self.assertIn("The task: " + lesson["about"].split(". ")[0][:40], text)
+        for step in lesson["steps"]:
+            self.assertLessEqual(step["lines_left"], step["lines_written"])
+        self.assertEqual(lesson["steps"][-1]["lines_left"], lesson["steps"][-1]["lines_written"], "the last step is the winner")
+        self.assertIn(f"Of the {lesson['steps'][0]['lines_written']} lines that it wrote, {lesson['steps'][0]['lines_left']} are left in the winner", " ".join(text.split()))
+        times = [figure["unit"] in ("ns", "us", "ms", "s") for figure in lesson["steps"][0]["profile"]]
+        self.assertEqual(times, sorted(times, reverse=True), "times come first")
+        self.assertIn("of roofline", text)
+        self.assertLessEqual(max(map(len, text.split("\n## ")[0].split("=\n")[1].split("Step 1")[0].splitlines())), 110, "paragraphs are wrapped")
         self.assert_says(self.accelopt("explain", "--workspace", self.workspace, "--json", "--markdown"), 2, "choose one")
         self.assert_says(self.accelopt("explain", "nothing", "--workspace", self.workspace), 1, "no run")
+
+
+class Modelled(support.TestCase):
+    def test_a_modelled_gain_is_told_as_one(self):
+        run = ROOT / "examples" / "recorded" / "nkibench" / "silu"
+        self.succeed("run", ROOT / "suites" / "nkibench" / "silu", "--device", "trn1:model", "--replay", run / "answers", "--workspace", self.workspace,
+                     "--beam", 2, "--plans", 2, "--attempts", 1, "--fixes", 1, "--iterations", 1, "--memory", "queue", "--knowledge", "none", "--json")
+        lesson = self.succeed("explain", "--workspace", self.workspace, "--json").last
+        self.assertTrue(lesson["modelled"])
+        self.assertIn("no device took these times", lesson["answer"])
+        text = " ".join(self.succeed("explain", "--workspace", self.workspace).out.split())
+        for words in ("modelled winner", "speed-up [model's range]", "and no measurement"):
+            self.assertIn(words, text)
+        self.assertNotIn("95 % intervals", text)
 
 
 class Hostile(steady.SteadyTestCase):

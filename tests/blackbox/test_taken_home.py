@@ -200,6 +200,37 @@ print(kept.kwargs, kept.num_warps)
 """)
         self.assertEqual(self.tool(sys.executable, "stand_in.py", folder / "rmsnorm_h128.py"), "{'BLOCK': 128} 4\n")
 
+    def test_several_autotuned_kernels_keep_theirs(self):
+        """By the values alone where they tell the kernels apart, else by who is used first; values that fit nobody are refused."""
+        source = (TRITON / "baseline.py").read_text(encoding="utf-8")
+        stand_in = self.file("stand_in.py", """
+import sys
+class Config:
+    def __init__(self, kwargs, num_warps): self.kwargs, self.num_warps, self.num_stages, self.num_ctas = kwargs, num_warps, 3, 1
+class Tuned:
+    def __init__(self, name, sizes): self.configs = [Config({name: size}, warps) for size in sizes for warps in (2, 4)]
+    def run(self): return [(one.kwargs, one.num_warps) for one in self.configs]
+class Wrapper:
+    def __init__(self, fn): self.fn = fn
+text = open(sys.argv[1]).read()
+first, second = Tuned("BLOCK", (64, 128)), Tuned("BLOCK" if sys.argv[2] == "alike" else "TILE", (64, 128) if sys.argv[2] == "alike" else (16, 32))
+exec(text[text.index("def _keep_configuration"):], {"second": Wrapper(second), "first": first})
+if sys.argv[2] != "apart":
+    print(*[one.run() for one in (second, first)], *[one.run() for one in (second, first)])
+print(*[len(one.configs) for one in (first, second)], first.run(), second.run())
+""")
+
+        def kept(values, how):
+            solution = self.file("tuned.py", source + f"\n# accelopt configuration: {values}\n")
+            folder = self.packed("triton", "--task", TRITON, "--solution", solution, to=values.replace(" ", "-") + how)
+            return subprocess.run([sys.executable, stand_in, folder / "rmsnorm_h128.py", how], capture_output=True, text=True, check=False, timeout=60)
+
+        self.assertEqual(kept("128 4 16 2", "apart").stdout, "1 1 [({'BLOCK': 128}, 4)] [({'TILE': 16}, 2)]\n")
+        used = "[({'BLOCK': 64}, 2)] [({'BLOCK': 128}, 4)]"
+        self.assertEqual(kept("64 2 128 4", "alike").stdout, f"{used} {used}\n1 1 [({{'BLOCK': 128}}, 4)] [({{'BLOCK': 64}}, 2)]\n")
+        wrong = kept("128 4 17 2", "apart")
+        self.assertIn("are not those that were measured: [128, 4, 17, 2]", wrong.stderr)
+
     def test_what_cannot_be_is_refused_by_name(self):
         task = support.SUITE / "silu"
         self.assert_says(self.accelopt("best", "--as", "fortran", "-o", "x"), 2, "fortran: there is no such form; known are patch, cpp, cuda")

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/text.hpp"
 #include "scaffold/programs.hpp"
 #include "suites/task_folder.hpp"
 #include "targets/cpu/task_header.hpp"
@@ -233,21 +234,21 @@ TEST(Scaffold, RefusesWhatItCannotAdapt) {
   EXPECT_FALSE(std::filesystem::exists(repository.path() / "task"));
 }
 
-TEST(Scaffold, OfDeviceCodeItSaysWhatToWrite) {
-  const auto clang = load_clang();
-  if (!clang) GTEST_SKIP() << "libclang is not installed";
-  const Repository repository("scale.cu", "__global__ void scale(float* x, int n) {}\n");
+TEST(Scaffold, OfDeviceCode_TheLaunchIsAskedFor) {
+  const Repository repository("scale.cu", "__global__ void scale(const float* x, float* y, int n) {}\n");
   ScaffoldOptions options = options_for(repository);
   options.function = "scale";
-  const auto report = scaffold_task(*clang, options);
-  ASSERT_FALSE(report.has_value());
-  EXPECT_EQ(report.error().code, ErrorCode::unsupported);
-  for (const char* part : {"scale.cu: init reads C and C++", "target = \"cuda\"", "baseline.cu", "//@ launch",
-                           "docs/cuda.md", "examples/cuda"}) {
-    EXPECT_NE(report.error().message.find(part), std::string::npos) << part << " is not in " << report.error().message;
+  options.stated = {};
+  const auto report = scaffold_task(syntax::Clang::none(), options);
+  ASSERT_TRUE(report.has_value()) << report.error().message;
+  const std::string asked = base::joined(report->open, "\n");
+  for (const char* part : {"baseline.cu:2: grid and block", "reference.cpp:1: ", "inputs.x.shape", "outputs.y.dtype",
+                           "workloads.race: the extent of n"}) {
+    EXPECT_NE(asked.find(part), std::string::npos) << part << " is not in " << asked;
   }
-  EXPECT_EQ(std::ranges::count(report.error().message, '\n'), 1) << "two lines at most";
-  EXPECT_FALSE(std::filesystem::exists(options.folder));
+  const auto loaded = suites::load_task(options.folder);
+  ASSERT_FALSE(loaded.has_value());
+  EXPECT_NE(loaded.error().message.find("baseline.cu:2"), std::string::npos) << loaded.error().message;
 }
 
 TEST(Scaffold, DoesNotWriteIntoAFolderThatIsInUse) {

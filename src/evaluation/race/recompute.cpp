@@ -33,7 +33,7 @@ bool fit(const std::vector<model::BlockSample>& samples, std::size_t workloads, 
 }
 
 stats::Samples samples_of(const model::Evaluation& evaluation) {
-  if (evaluation.environment.clock == kModelledClock) return stats::Samples::modelled;
+  if (evaluation.environment.clock == model::kModelledClock) return stats::Samples::modelled;
   const bool exact = evaluation.environment.clock == model::kDeterministicClock;
   return exact ? stats::Samples::exact : stats::Samples::noisy;
 }

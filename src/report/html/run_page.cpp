@@ -76,6 +76,23 @@ Markup winning_change(const RunStory& story) {
   return out;
 }
 
+/// The winner beside what the user named.
+Markup compared_with(const RunStory& story) {
+  if (!story.run.result || !story.run.result->contains("against")) return {};
+  Table table{"The winner beside other kernels and programs",
+              {{"against"}, {"workload"}, {"the winner's speed over it", Align::right}, {"how"}, {"verdict"}},
+              {}};
+  for (const Json& one : (*story.run.result)["against"]) {
+    const auto ratio = base::decode<model::Interval>(one.value("speed_over", Json()), "against");
+    const std::string workload = base::text_at(one, "workload");
+    const std::string reason = base::text_at(one, "reason");
+    table.rows.push_back(cells({base::text_at(one, "name"), workload.empty() ? "all raced" : workload,
+                                ratio ? format_ratio(*ratio) : "-", base::text_at(one, "how"),
+                                base::text_at(one, "status") + (reason.empty() ? "" : ": ") + clipped(reason)}));
+  }
+  return to_markup(table);
+}
+
 /// Whether recipes could have made the winner, step by step.
 Markup novelty(const RunStory& story) {
   if (!story.novelty) return {};
@@ -220,6 +237,7 @@ std::string run_page(const RunStory& story) {
       {"convergence", "How it went", progress},
       {"candidates", "The candidates", story.attempts.empty() ? Markup() : candidate_tree(story)},
       {"change", "The winning change", winning_change(story)},
+      {"against", "Compared with", compared_with(story)},
       {"novelty", "What recipes could have made", novelty(story)},
       {"peaks", "Against the device's peaks", roofline_shares(story)},
       {"failed", "What failed, and why", failures(story)},

@@ -109,7 +109,7 @@ TEST(RunPage, TheConfirmedAnswer_StandsAtTheTop) {
 
 TEST(RunPage, ModelledTimes_AreCalledSo) {
   RunStory story = long_run(2, "t");
-  story.baseline.environment.clock = model::kDeterministicClock;
+  story.baseline.environment.clock = model::kModelledClock;
   EXPECT_NE(run_page(story).find("no device took these times"), std::string::npos);
 }
 
