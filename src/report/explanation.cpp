@@ -114,7 +114,7 @@ class Lesson {
     const model::Solution& before = parent != nullptr ? parent->kernel.solution() : story_.run.task.baseline;
     const model::Solution& after = attempt.kernel.solution();
     if (!before.sources.empty() && !after.sources.empty())
-      out.diff = base::unified_diff(model::main_text(before), model::main_text(after), "parent", "step");
+      out.diff = base::unified_diff(model::changeable_text(before), model::changeable_text(after), "parent", "step");
     const auto profile_before =
         story_.profiles.find(parent != nullptr ? parent->kernel.id() : model::source_id(story_.run.task.baseline));
     const auto profile_after = story_.profiles.find(attempt.kernel.id());
