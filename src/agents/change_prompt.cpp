@@ -9,6 +9,7 @@
 #include "agents/prompt_text.hpp"
 #include "agents/quote.hpp"
 #include "base/unified_diff.hpp"
+#include "model/target_description.hpp"
 
 namespace accelopt::agents {
 namespace {
@@ -72,14 +73,16 @@ std::string change_text(const SummarizeQuestion& question, std::size_t number) {
 }  // namespace
 
 std::string short_difference(const model::Solution& before, const model::Solution& after) {
-  const std::string& text = model::main_text(after);
-  const std::string diff = base::unified_diff(model::main_text(before), text, "before", "after");
+  const std::string& text = model::changeable_text(after);
+  const std::string diff = base::unified_diff(model::changeable_text(before), text, "before", "after");
   return diff.size() < text.size() ? fenced(clean(diff, diff.size()), "diff") : std::string();
 }
 
 std::string changed_text(const model::Solution& before, const model::Solution& after) {
   const std::string difference = short_difference(before, after);
   if (!difference.empty()) return difference;
+  if (model::describe(after.language).form == model::KernelForm::files)
+    return "Most of it is new. The whole of it:\n" + files_text(after);
   return "Most of it is new. The whole file:\n" + fenced(model::main_text(after), fence_of(after.language));
 }
 

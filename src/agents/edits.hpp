@@ -10,6 +10,9 @@
 
 namespace accelopt::agents {
 
+/// Whether answers are edits of files by their paths: those of a repository.
+bool is_edited_by_path(const model::Solution& solution);
+
 /// Whether the file is long enough for edits to be worth it: over 200 lines.
 bool may_be_edited(const model::Solution& solution);
 
@@ -23,5 +26,9 @@ bool has_edits(std::string_view answer);
 /// not count. The reason says which block is not there, with the nearest lines of the source, or is there several
 /// times.
 Parsed<std::string> edited(std::string_view answer, std::string_view source);
+
+/// The same with several files: each block belongs to the file that the line above it names, or to the one of the block
+/// before; of a single file none needs to. Lines that no block touches stay as they are.
+Parsed<model::Solution> edited_files(std::string_view answer, const model::Solution& start);
 
 }  // namespace accelopt::agents

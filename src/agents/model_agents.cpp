@@ -25,6 +25,7 @@ std::string form_of(const PlanQuestion& question) {
 }
 
 std::string form_of_file(const model::Solution& start) {
+  if (is_edited_by_path(start)) return "search/replace blocks, each behind a line with its file's path";
   return std::string("exactly one fenced block with the complete file") +
          (may_be_edited(start) ? ", or search/replace blocks" : "");
 }
@@ -141,6 +142,10 @@ class ModelPlanner final : public Planner, ModelAgent {
 /// What executor and fixer answer: `start` with its main file replaced, or edited where it is long.
 Parsed<model::Kernel> parse_solution(const std::string& text, const model::Solution& start) {
   const std::string_view answer = without_thoughts(text);
+  if (is_edited_by_path(start)) {
+    TRY_ASSIGN(model::Solution changed, edited_files(answer, start));
+    return model::Kernel(std::move(changed));
+  }
   const bool edits = may_be_edited(start) && has_edits(answer);
   TRY_ASSIGN(std::string file,
              edits ? edited(answer, model::main_text(start)) : parse_kernel_file(text, start.language));

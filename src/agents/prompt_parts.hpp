@@ -16,6 +16,12 @@ std::string number_text(double value);
 std::string interval_text(const model::Interval& interval);
 /// What a fence calls the language.
 std::string_view fence_of(model::Language language);
+/// Files of a repository, each below its path.
+std::string files_text(const model::Solution& solution);
+/// What may change in a repository, and on which inputs it is timed and compared.
+std::string repository_text(const model::Task& task);
+/// A sentence on what worked best before in the language; empty: nothing is known to have.
+std::string past_text(const std::vector<model::Experience>& memory, std::string_view language);
 /// What changed, as a fenced difference; empty where that is no shorter than the new file.
 std::string short_difference(const model::Solution& before, const model::Solution& after);
 /// The new file, or where much of it stayed what changed in it: never both.

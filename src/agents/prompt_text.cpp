@@ -73,8 +73,13 @@ std::string workloads_text(const Task& task, model::Role role) {
   return out;
 }
 
-/// The main file, and the others as what they are: given.
+bool is_of_repository(const model::Solution& solution) {
+  return model::describe(solution.language).form == model::KernelForm::files;
+}
+
+/// The main file, and the others as what they are: given. Of a repository every file, none of them given.
 std::string solution_text(const model::Solution& solution) {
+  if (is_of_repository(solution)) return files_text(solution);
   const std::string_view info = fence_of(solution.language);
   std::string out = fenced(model::main_text(solution), info);
   for (std::size_t i = 1; i < solution.sources.size(); ++i) {
@@ -125,7 +130,7 @@ PlaceValues common_values(const Context& context, model::Language key) {
   const Task& task = task_of(context);
   const model::LanguageDescription& language = model::describe(key);
   return {
-      {"language", language.title},
+      {"language", task.repo ? task.repo->language : language.title},
       {"standard", language.standard},
       {"fence", language.fence},
       {"allowed_flags", language.allowed_flags},
@@ -208,7 +213,8 @@ std::string earlier_text(const FixQuestion& question) {
 std::string better_text(const model::Solution& kernel, const std::optional<BetterKernel>& better) {
   if (!better) return "";
   const std::string difference = short_difference(kernel, better->kernel.solution());
-  if (difference.empty() || difference.size() > std::min(kBetterBytes, model::main_text(kernel).size() / 2)) return "";
+  if (difference.empty() || difference.size() > std::min(kBetterBytes, model::changeable_text(kernel).size() / 2))
+    return "";
   return fmt::format(
       "# A better kernel\nThis difference makes the kernel above run {:.2f}x as fast. Take over what fits the plan:\n"
       "{}\n\n",
@@ -235,7 +241,7 @@ std::string_view fence_of(model::Language language) {
 
 const std::vector<std::string_view>& places_of(Role role) {
   static const std::vector<std::string_view> planner =
-      with_common({"kernel", "lineage", "timing", "profile", "memory", "tried", "plans_wanted"});
+      with_common({"kernel", "lineage", "timing", "profile", "memory", "tried", "plans_wanted", "past"});
   static const std::vector<std::string_view> executor = with_common({"kernel", "plan", "better", "answer_form"});
   static const std::vector<std::string_view> fixer =
       with_common({"parent", "better", "earlier", "broken", "plan", "status", "diagnostics", "answer_form"});
@@ -260,6 +266,7 @@ const std::vector<std::string_view>& contract_places() {
 }
 
 std::string definition_text(const Task& task) {
+  if (task.repo) return repository_text(task);
   const model::Definition& definition = task.definition;
   std::string out =
       definition.name + " (kind of operator: " + definition.op_type + "): " + definition.description + "\n";
@@ -295,6 +302,7 @@ PlaceValues place_values(const PlanQuestion& question) {
   values["plans_wanted"] = plans_wanted(question.plans);
   values["memory"] = memory_text(question.memory);
   values["tried"] = tried_text(question.tried, question.tie);
+  values["past"] = past_text(question.memory, model::language_name(task_of(question.context)));
   return values;
 }
 

@@ -54,6 +54,7 @@ base::Json to_json(const DeviceFlags& flags) {
                     {"compiler", flags.compiler},
                     {"worker", flags.workers.empty() ? "" : flags.workers.front().command},
                     {"defer", flags.defer}};
+  if (!flags.tools.empty()) out["tools"] = flags.tools;
   const bool plain = flags.workers.empty() || (flags.workers.size() == 1 && flags.workers.front().name.empty());
   if (plain) return out;
   for (const WorkerConfig& worker : flags.workers)
@@ -66,6 +67,7 @@ base::Result<DeviceFlags> device_flags_from(const base::Json& json) {
   base::read_field(json, "device", flags.device);
   base::read_field(json, "compiler", flags.compiler);
   base::read_field(json, "defer", flags.defer);
+  base::read_field(json, "tools", flags.tools);
   std::string worker;
   base::read_field(json, "worker", worker);
   if (!worker.empty()) flags.workers = {{worker}};

@@ -23,6 +23,7 @@ struct DeviceFlags {
   bool device_given = false;          ///< on the command line
   std::string compiler;               ///< empty: the first that there is
   std::vector<WorkerConfig> workers;  ///< elsewhere; none: one on this machine
+  std::vector<std::string> tools{};   ///< of a repository: folders with programs that its commands need
   std::string defer;                  ///< folder for bundles, which are executed elsewhere; empty: nothing is put off
 };
 

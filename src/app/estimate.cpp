@@ -81,7 +81,7 @@ Result<std::map<AgentRole, double>> prompt_sizes(const model::Task& task, const 
   agents::SummarizeQuestion pair;
   pair.context = context;
   pair.parent = pair.slow = pair.fast = baseline;
-  pair.diff = model::main_text(task.baseline);
+  pair.diff = model::changeable_text(task.baseline);
   pair.plan = plan;
   take_size(AgentRole::summarizer, agents::make_model_summarizer(sizer, prompts)->summarize(pair, {}));
   return bytes;
@@ -90,7 +90,7 @@ Result<std::map<AgentRole, double>> prompt_sizes(const model::Task& task, const 
 RoleFacts guess_role(AgentRole role, double prompt_bytes, const model::Task& task,
                      const search::SearchSettings& settings, const ModelConfig& model) {
   RoleFacts facts;
-  const double kernel = static_cast<double>(model::main_text(task.baseline).size());
+  const double kernel = static_cast<double>(model::changeable_text(task.baseline).size());
   Range bytes{prompt_bytes * 0.9, prompt_bytes * 1.1 + 1000, prompt_bytes * 1.4 + 4000};
   if (role == AgentRole::planner) {
     // The profile, what was tried, and experiences, of which the later rounds have more.

@@ -178,7 +178,7 @@ Result<bool> displaces(refactor::Checker& checker, const refactor::CheckResult& 
                        const refactor::CheckResult& challenger, report::RefactorTrial& trial) {
   // Each was raced against the base: whoever is certainly behind there is not raced again.
   if (challenger.triage->high < best.triage->low) return false;
-  TRY_ASSIGN(const refactor::RaceResult raced, checker.play_off(best, challenger));
+  TRY_ASSIGN(const refactor::RaceResult raced, checker.race(best, challenger));
   if (!raced.difference.empty()) {
     trial.why = "against the best until then: " + raced.difference;
     return false;

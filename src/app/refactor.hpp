@@ -62,7 +62,8 @@ struct RefactorReport {
   std::vector<report::RefactorTrial> trials{};
   std::string branch{};
   std::string commit{};
-  std::string experience{};  ///< content id in the store
+  std::string experience{};            ///< content id in the store
+  std::vector<std::string> authors{};  ///< models that wrote it
 };
 /// As it is printed and recorded.
 report::RefactorStory story_of(const RefactorReport& report);

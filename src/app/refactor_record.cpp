@@ -58,6 +58,7 @@ std::string commit_message(const RefactorReport& report, const refactor::Task& t
   }
   text += "Tests: " + tests_text(result) + "\nAccelopt-Run: " + report.id + "\n";
   if (!report.experience.empty()) text += "Accelopt-Experience: " + report.experience + "\n";
+  for (const std::string& author : report.authors) text += "Assisted-By: " + author + "\n";
   return text;
 }
 

@@ -9,6 +9,7 @@
 #include "app/deferral.hpp"
 #include "app/estimate.hpp"
 #include "app/knowledge_place.hpp"
+#include "app/refactor_winner.hpp"
 #include "app/run_control.hpp"
 #include "app/steer.hpp"
 #include "app/version.hpp"
@@ -19,6 +20,7 @@
 #include "devices/cuda/tool_folder.hpp"
 #include "evaluation/evaluator_json.hpp"
 #include "search/metered_evaluator.hpp"
+#include "targets/repo/repo_evaluator.hpp"
 
 namespace accelopt::app {
 
@@ -229,7 +231,12 @@ class Session {
   }
 
   base::Result<void> find_evaluator() {
-    if (deferred_ == nullptr) {
+    if (run_.task.repo) {
+      connected_ =
+          targets::repo::make_repo_evaluator({.tools = {settings_.device.tools.begin(), settings_.device.tools.end()},
+                                              .stop = control_->stops().abort,
+                                              .notice = [this](const std::string& text) { note(text); }});
+    } else if (deferred_ == nullptr) {
       Config keys = config_;  // of the flags' own model as well
       keys.models["flags"].key_env = settings_.agents.key_env;
       DelayPorts ports{.notice = [this](const std::string& text) { note(text); },
@@ -313,6 +320,13 @@ class Session {
     if (is_interrupted && control_->asked() == journal::Request::stop_now && !shell_.stops.wind_down.stop_requested())
       result.stopped_by = model::EndReason::stop;
     if (is_waiting) TRY(say_for_what_it_waits(result));
+    if (run_.task.repo && result.outcome == search::RunOutcome::improved) {
+      const auto kept = keep_refactoring(shell_, journal_, run_, settings_.knowledge, result);
+      if (!kept) {
+        TRY(give_up(kept.error()));
+        return tl::make_unexpected(kept.error());
+      }
+    }
     TRY(journal_.finish_run(run_.id,
                             is_waiting       ? RunStatus::waiting
                             : is_interrupted ? RunStatus::interrupted

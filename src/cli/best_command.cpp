@@ -122,7 +122,7 @@ base::Result<Exit> best(const app::Shell& shell, const BestFlags& flags) {
     TRY(app::write_winners(shell, flags.best, ports_of_terminal(), winners));
     return Exit::done;
   }
-  for (const app::Winner& winner : winners) fmt::print("{}", model::main_text(winner.solution));
+  for (const app::Winner& winner : winners) fmt::print("{}", model::changeable_text(winner.solution));
   return Exit::done;
 }
 

@@ -22,8 +22,8 @@ base::Result<Exit> diff(const DiffOptions& options) {
   TRY_ASSIGN(const journal::RunInfo run, journal->find_run(options.run));
   TRY_ASSIGN(const model::Solution winner, app::winner_of(run));
   const std::string& name = run.task.baseline.sources.front().name;
-  fmt::print("{}", base::unified_diff(model::main_text(run.task.baseline), model::main_text(winner), "a/" + name,
-                                      "b/" + name));
+  fmt::print("{}", base::unified_diff(model::changeable_text(run.task.baseline), model::changeable_text(winner),
+                                      "a/" + name, "b/" + name));
   return Exit::done;
 }
 

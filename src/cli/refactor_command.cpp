@@ -5,13 +5,17 @@
 
 #include <fmt/format.h>
 
+#include "app/config.hpp"
 #include "app/refactor.hpp"
+#include "app/team.hpp"
 #include "app/workspace.hpp"
 #include "base/files.hpp"
 #include "cli/command.hpp"
+#include "cli/run_start.hpp"
 #include "cli/search_flags.hpp"
 #include "report/step_progress.hpp"
 #include "report/text_width.hpp"
+#include "targets/repo/repo_task.hpp"
 
 namespace accelopt::cli {
 namespace {
@@ -25,6 +29,8 @@ struct RefactorFlags {
   std::string workspace;
   std::string pr_text;
   std::vector<std::string> tools;
+  app::SearchFlags search;
+  bool verbose = false;
   bool json = false;
   bool commit = false;
   bool passed = false;
@@ -98,7 +104,42 @@ base::Result<Exit> check(const app::Shell& shell, RefactorFlags& flags) {
   return finish(flags, report);
 }
 
+// A check takes seconds where one of a kernel takes a tenth of that: fewer of them unless more are asked for.
+constexpr int kIterations = 3;
+constexpr int kBeam = 2;
+constexpr int kPlans = 3;
+constexpr int kAttempts = 1;
+
+/// Plans and changes by models, on the search that kernels have.
+base::Result<Exit> run_with_models(const app::Shell& shell, const RefactorFlags& flags) {
+  if (!flags.pr_text.empty()) {
+    return refuse_options({base::ErrorCode::invalid_argument,
+                           "--pr-text is of a search by recipes; of this one `accelopt refactor check TASK --of COMMIT "
+                           "--pr-text FILE` writes it"});
+  }
+  TRY_ASSIGN(const model::Task task, targets::repo::load_repo_task(flags.options.task));
+  RunOptions options{.task = flags.options.task.string(),
+                     .workspace = flags.workspace,
+                     .defer = {},
+                     .json = flags.json,
+                     .verbose = flags.verbose,
+                     .search = flags.search};
+  app::SearchFlags& knobs = options.search;
+  knobs.device.tools = flags.tools;
+  if (!knobs.iterations) knobs.iterations = kIterations;
+  if (!knobs.beam) knobs.beam = kBeam;
+  if (!knobs.plans) knobs.plans = kPlans;
+  if (!knobs.attempts) knobs.attempts = kAttempts;
+  return begin_search(shell, task, options);
+}
+
 base::Result<Exit> run(const app::Shell& shell, RefactorFlags& flags) {
+  TRY_ASSIGN(const app::Config config, app::load_config(app::find_workspace(flags.workspace), shell.environment));
+  const auto recipes = app::plays_recipes(flags.search.agents, config);
+  if (!recipes) return refuse_options(recipes.error());
+  if (!*recipes) return run_with_models(shell, flags);
+  flags.options.seed = flags.search.seed;
+  flags.options.knowledge = flags.search.knowledge;
   TRY_ASSIGN(const auto report,
              with_steps(flags, [&](const app::RefactorOptions& options) { return app::run_refactor(shell, options); }));
   if (report.tried == 0 && !flags.json)
@@ -175,11 +216,23 @@ void add_refactor(CommandLine& app, Action& chosen) {
   declare_common(checking, flags);
   checking.chosen([&chosen, flags] { chosen = [flags](app::Shell& shell) { return check(shell, *flags); }; });
 
-  Command running = command.add("run", "Try recipes, confirm the best, and commit it on a branch of its own");
+  Command running = command.add(
+      "run", "Search for a faster change by models or recipes, confirm the best, commit it on a branch of its own");
+  running.footer(
+      "Examples:\n"
+      "  accelopt refactor run accelopt-graph --model openai/gpt-oss-120b --base-url http://localhost:8000/v1\n"
+      "  accelopt refactor run accelopt-graph --mailbox questions --exit-when-waiting   answer there; accelopt resume\n"
+      "  accelopt refactor run accelopt-graph --agents recipes\n"
+      "With models: 3 rounds, beam 2, 3 plans, 1 attempt unless told otherwise; continue with `accelopt resume`, and "
+      "look with `accelopt watch`, `show`, `explain`, `report`.\n");
   running.option("task", &flags->options.task, "Folder of the task").required();
   running.flag("--json", flags->json, "One JSON object (docs/json.md)");
   running.option("--pr-text", &flags->pr_text, "Also write the text of a pull request to this file");
-  declare_common(running, flags);
+  running.flag("-v,--verbose", flags->verbose, "Also list every attempt and every lesson");
+  running.option("--tools", &flags->tools,
+                 "A folder with programs that the task's commands need, such as a virtual environment (repeatable)");
+  running.option("--workspace", &flags->workspace, "Folder of accelopt.db (default: found, as for `run`)");
+  declare_search(running, flags->search);
   running.chosen([&chosen, flags] { chosen = [flags](app::Shell& shell) { return run(shell, *flags); }; });
 
   Command settling = command.add("settle", "Say what became of a run's commit; a failed one is reverted on its branch");

@@ -11,6 +11,7 @@
 #include "cli/command.hpp"
 #include "cli/estimate_text.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/run_start.hpp"
 #include "cli/run_summary.hpp"
 #include "cli/search_flags.hpp"
 #include "report/progress.hpp"
@@ -19,16 +20,6 @@
 
 namespace accelopt::cli {
 namespace {
-
-struct RunOptions {
-  std::string task;
-  std::string workspace;
-  std::string defer;
-  std::vector<std::string> against;
-  bool json = false;
-  bool verbose = false;
-  app::SearchFlags search;
-};
 
 /// A run may be resumed from another folder.
 std::string absolute(const std::string& folder) {
@@ -69,8 +60,9 @@ Exit show_end(const app::RunEnd& end, const model::Task& task, const std::filesy
   return exit_of(end.result->outcome);
 }
 
-base::Result<Exit> run(const app::Shell& shell, const RunOptions& options) {
-  TRY_ASSIGN(const model::Task task, suites::load_task(options.task));
+}  // namespace
+
+base::Result<Exit> begin_search(const app::Shell& shell, const model::Task& task, const RunOptions& options) {
   const auto workspace = app::find_workspace(options.workspace);
   TRY_ASSIGN(const app::Config config, app::load_config(workspace, shell.environment));
   app::SearchFlags flags = options.search;
@@ -104,6 +96,13 @@ base::Result<Exit> run(const app::Shell& shell, const RunOptions& options) {
              app::start_run(shell, *journal, {task, options.task, *settings, estimate}, config, *progress));
   progress.reset();  // its line is off the screen before anything else is written
   return show_end(end, task, journal->folder(), {options.json, options.verbose});
+}
+
+namespace {
+
+base::Result<Exit> run(const app::Shell& shell, const RunOptions& options) {
+  TRY_ASSIGN(const model::Task task, suites::load_task(options.task));
+  return begin_search(shell, task, options);
 }
 
 struct ResumeFlags {

@@ -116,8 +116,8 @@ std::string describe_winner(const search::RunResult& result, const model::Task& 
                             const std::filesystem::path& workspace) {
   if (result.outcome != search::RunOutcome::improved || !result.solution) return {};
   const std::string& name = task.baseline.sources.front().name;
-  const std::string diff =
-      base::unified_diff(model::main_text(task.baseline), model::main_text(*result.solution), "a/" + name, "b/" + name);
+  const std::string diff = base::unified_diff(model::changeable_text(task.baseline),
+                                              model::changeable_text(*result.solution), "a/" + name, "b/" + name);
   std::string text = "\n";
   int left = 0;
   int shown = 0;
@@ -133,6 +133,8 @@ std::string describe_winner(const search::RunResult& result, const model::Task& 
     at = end + 1;
   }
   if (left > 0) text += fmt::format("... {} more lines: accelopt diff {}\n", left, result.run);
+  if (!result.commit.empty())
+    return text + fmt::format("\ncommit {} on {}\n", result.commit.substr(0, 12), result.branch.substr(11));
   text += fmt::format("\nThe winner is kept in {}. Next: accelopt best {} -o faster{}\n", workspace.string(),
                       result.run, task.entry ? " && git apply faster/winner.patch" : "");
   return text;

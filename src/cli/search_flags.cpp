@@ -6,6 +6,11 @@
 namespace accelopt::cli {
 
 void declare(Command& command, app::SearchFlags& flags) {
+  declare_search(command, flags);
+  declare(command, flags.device);
+}
+
+void declare_search(Command& command, app::SearchFlags& flags) {
   command.option("--preset", &flags.preset, "default, or paper: the published method to the letter").show_default();
   command.option("--iterations", &flags.iterations, "Rounds (default 6)");
   command.option("--beam", &flags.beam, "Candidates kept (default 3)");
@@ -42,7 +47,6 @@ void declare(Command& command, app::SearchFlags& flags) {
                  "Most that one workload may certainly be slower (default 0.05)");
   command.option("--seed", &flags.seed, "Of inputs and of every shuffle (default: drawn)");
   declare(command, flags.agents);
-  declare(command, flags.device);
 }
 
 void declare(Command& command, app::AgentFlags& flags) {

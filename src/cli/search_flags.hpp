@@ -8,6 +8,8 @@
 namespace accelopt::cli {
 
 void declare(Command& command, app::SearchFlags& flags);
+/// Those that do not say where it is measured.
+void declare_search(Command& command, app::SearchFlags& flags);
 void declare(Command& command, app::AgentFlags& flags);
 void declare(Command& command, app::DeviceFlags& flags);
 /// --worker alone, which may be given more than once.

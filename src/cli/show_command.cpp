@@ -236,7 +236,7 @@ base::Result<Exit> show(const ShowOptions& options) {
   const app::RawSamples samples = options.samples ? app::RawSamples::kept : app::RawSamples::left_out;
   if (!options.candidate.empty()) {
     TRY_ASSIGN(const auto solution, detail.candidate(options.candidate));
-    fmt::print("{}", model::main_text(solution));
+    fmt::print("{}", model::changeable_text(solution));
   } else if (options.timeline) {
     show_timeline(detail, options);
   } else if (options.decisions) {

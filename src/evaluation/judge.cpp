@@ -39,7 +39,7 @@ class Judging {
  private:
   Outcome<void> measure() {
     if (options_.known != nullptr) {
-      const std::string refused = refuse_text(model::main_text(candidate_.solution()));
+      const std::string refused = refuse_text(model::changeable_text(candidate_.solution()));
       if (!refused.empty()) return does_not_compile(refused);
       if (is_known(candidate_.id(), options_.known->opponent, options_.known->by_source)) return {};
     }

@@ -292,7 +292,7 @@ Result<DiffOfRun> diff_of(const Desk& desk, const std::string& name) {
   TRY_ASSIGN(const journal::RunInfo run, journal->find_run(name));
   TRY_ASSIGN(const model::Solution winner, app::winner_of(run));
   const std::string& file = run.task.baseline.sources.front().name;
-  return DiffOfRun{run.id, base::unified_diff(model::main_text(run.task.baseline), model::main_text(winner),
+  return DiffOfRun{run.id, base::unified_diff(model::changeable_text(run.task.baseline), model::changeable_text(winner),
                                               "a/" + file, "b/" + file)};
 }
 

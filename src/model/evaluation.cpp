@@ -156,7 +156,7 @@ ACCELOPT_JSON(Evaluation) {
                  "samples", it.samples, "environment", it.environment, "trust", it.trust, "source_id", it.source_id,
                  "machine_code_id", it.machine_code_id, "duplicate_of", it.duplicate_of, "mismatch", it.mismatch,
                  "ratio", it.ratio, "profile", it.profile, "tuning", it.tuning, "stages", it.stages);
-  field.unless_empty("notes", it.notes);
+  field.unless_empty("notes", it.notes, "details", it.details);
 }
 
 }  // namespace accelopt::model

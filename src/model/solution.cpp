@@ -16,6 +16,16 @@ const std::string& main_text(const Solution& solution) {
   return solution.sources.front().text;
 }
 
+std::string changeable_text(const Solution& solution) {
+  if (describe(solution.language).form != KernelForm::files || solution.sources.size() == 1) return main_text(solution);
+  std::string text;
+  for (const SourceFile& file : solution.sources) {
+    text += "==> " + file.name + " <==\n" + file.text;
+    if (!text.ends_with('\n')) text += '\n';
+  }
+  return text;
+}
+
 Solution with_main_text(const Solution& solution, std::string text) {
   Solution changed = solution;
   ACCELOPT_ASSERT(!changed.sources.empty(), "a solution without sources");

@@ -27,6 +27,8 @@ struct Solution {
 const std::string& main_text(const Solution& solution);
 /// The same solution with the main file's text replaced.
 Solution with_main_text(const Solution& solution, std::string text);
+/// What a candidate may change: the main file's text, or of a repository every file behind a line with its path.
+std::string changeable_text(const Solution& solution);
 /// Source id: SHA-256 over language, entry and, file by file in name order, the lexer's tokens with comments and layout
 /// dropped, preprocessor lines and directives kept (C family), or the exact text with LF line ends (other languages).
 std::string source_id(const Solution& solution);

@@ -70,6 +70,7 @@ base::Result<Language> language_of_file(std::string_view file_name) {
       for (const std::string& suffix : language.suffixes) {
         if (file_name.ends_with(suffix)) return language.language;
       }
+      if (language.suffixes.empty()) continue;
       const std::string& first = language.suffixes.front();
       if (std::find(usual.begin(), usual.end(), first) == usual.end()) usual.push_back(first);
     }

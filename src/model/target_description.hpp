@@ -19,6 +19,7 @@ enum class KernelForm {
   function,  ///< C or C++ with a function `kernel`; `//@` lines as parse_cpu_directives reads them
   launches,  ///< device code with functions that `//@ launch` lines name, as parse_device_directives reads them
   text,      ///< the whole file: there are no directives
+  files,     ///< files of a repository, each by its path; answers edit them
 };
 
 struct LanguageDescription {
@@ -30,7 +31,7 @@ struct LanguageDescription {
   bool c_tokens = false;              ///< comments and layout do not count for a source's id
   std::string title;                  ///< as people and prompts call it, "C++"
   std::string standard;               ///< "gnu++20"
-  std::vector<std::string> suffixes;  ///< of its files; the first one is a baseline's
+  std::vector<std::string> suffixes;  ///< of its files; the first one is a baseline's; none: any file's
 
   // For prompts.
   std::string prompts;        ///< folder below prompts/; empty: no model is asked about it

@@ -123,9 +123,14 @@ bool has_exact_output(const Definition& definition) {
                      [](const TensorSpec& output) { return !is_floating(output.dtype) && output.ties.empty(); });
 }
 
+std::string language_name(const Task& task) {
+  return task.repo ? task.repo->language : std::string(task.baseline.language.key());
+}
+
 std::string task_id(const Task& task) {
   Json identity = task;
   identity.erase("hints");
+  if (task.repo) identity["refactor"].erase("file");
   return base::sha256_hex(base::canonical(identity));
 }
 
@@ -233,6 +238,11 @@ ACCELOPT_JSON(Entry) {
   field.unless_empty("returns", it.returns);
 }
 
+ACCELOPT_JSON(RepoPart) {
+  field.required("file", it.file, "content", it.content, "commit", it.commit, "language", it.language, "scope",
+                 it.scope);
+}
+
 ACCELOPT_JSON(Task) {
   field.required("definition", it.definition, "workloads", it.workloads, "target", it.target, "baseline", it.baseline,
                  "reference", it.reference);
@@ -241,7 +251,7 @@ ACCELOPT_JSON(Task) {
     inner.optional("threads", it.cpu.threads);
     inner.optional_name("cache", it.cpu.cache, kCacheNames);
   });
-  field.unless_empty("entry", it.entry);
+  field.unless_empty("entry", it.entry, "refactor", it.repo);
 }
 
 }  // namespace accelopt::model

@@ -87,6 +87,16 @@ struct Entry {
   std::string returns{};          ///< the output that the function returns; empty: none
 };
 
+/// Of a task that changes files of a git repository: the baseline's sources are those files, and workloads are sizes of
+/// the driver's inputs.
+struct RepoPart {
+  std::string file;                ///< refactor.toml, absolute: how all is built, tested and driven
+  std::string content;             ///< SHA-256 over that file and what lies beside it, which a run must find unchanged
+  std::string commit;              ///< of the base, in full
+  std::string language;            ///< as experiences name it, "python"
+  std::vector<std::string> scope;  ///< "file#function" or "file": all that may change
+};
+
 struct Task {
   Definition definition;
   std::vector<Workload> workloads;
@@ -97,7 +107,11 @@ struct Task {
   bool derived_reference = false;  ///< made by `init` from the baseline itself: proves equality, not correctness
   std::string hints;
   std::optional<Entry> entry;
+  std::optional<RepoPart> repo{};
 };
+
+/// What experiences say that the task's code is written in.
+std::string language_name(const Task& task);
 
 /// All axes, constant and variable, of one workload.
 AxisValues bind_axes(const Definition& definition, const Workload& workload);

@@ -204,6 +204,7 @@ tl::expected<TuneDirectives, DirectiveProblem> tune_directives(const Solution& s
     case KernelForm::launches:
       return tunes(parse_device_directives(main_text(solution)));
     case KernelForm::text:
+    case KernelForm::files:
       break;
   }
   return TuneDirectives{};

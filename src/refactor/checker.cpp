@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -101,12 +102,12 @@ Result<void> Checker::prepare_base() {
       return tl::make_unexpected(base::with_context(found.error(), scope.path));
   }
   TRY_ASSIGN(base_folder_, lay_out_tree(listing_));
-  TRY_ASSIGN(const std::string problem, build(base_folder_, {}));
+  TRY_ASSIGN(const std::string problem, build_tree(base_folder_, {}));
   if (!problem.empty()) return base::fail(ErrorCode::invalid_argument, "the base does not build: " + problem);
   return {};
 }
 
-Result<std::string> Checker::build(const fs::path& tree, const std::map<std::string, std::string>& files) {
+Result<std::string> Checker::build_tree(const fs::path& tree, const std::map<std::string, std::string>& files) {
   if (task_.build.empty()) return std::string();
   TRY_ASSIGN(const fs::path scratch, warm_scratch());
   JailedRun run{.command = task_.build,
@@ -211,7 +212,9 @@ Result<void> Checker::prepare_units() {
                         "the old code gives other results when it is run again, so that nothing can be compared: " +
                             difference + "; seed or sort what the driver writes");
     }
+    base_start_up_ = start_up;
     unit.timed = times.old_seconds >= kTimedShare * start_up.old_seconds;
+    base_times_.push_back({unit, times.old_seconds});
     if (!unit.raced || unit.timed) continue;
     return base::fail(ErrorCode::invalid_argument,
                       fmt::format("{}: the old code takes {:.0f} ms, and starting the program {:.0f} ms; give the "
@@ -300,56 +303,105 @@ Result<std::vector<std::string>> Checker::held_out_problems(const Trees& trees) 
   return std::vector<std::string>();
 }
 
-Result<CheckResult> Checker::check(const std::string& tree, Depth depth) {
+namespace {
+
+/// Notes gates in a result, each with the time since the one before.
+class Gates {
+ public:
+  explicit Gates(CheckResult& result) : result_(result) {}
+  /// Whether the check goes on.
+  bool pass(const char* name, std::vector<std::string> problems) {
+    const auto now = Clock::now();
+    const double seconds = std::chrono::duration<double>(now - std::exchange(began_, now)).count();
+    result_.gates.push_back({name, problems.empty(), std::move(problems), seconds});
+    if (!result_.gates.back().passed) result_.failed_gate = name;
+    return result_.gates.back().passed;
+  }
+
+ private:
   using Clock = std::chrono::steady_clock;
+  CheckResult& result_;
+  Clock::time_point began_ = Clock::now();
+};
+
+}  // namespace
+
+Result<CheckResult> Checker::build(const std::string& tree) {
   CheckResult result;
   result.tests = tests();
   result.flaky = flaky_;
-  auto began = Clock::now();
-  /// Notes a gate. Whether the check goes on.
-  const auto pass = [&](const char* name, std::vector<std::string> problems) {
-    const double seconds = std::chrono::duration<double>(Clock::now() - began).count();
-    began = Clock::now();
-    result.gates.push_back({name, problems.empty(), std::move(problems), seconds});
-    if (!result.gates.back().passed) result.failed_gate = name;
-    return result.gates.back().passed;
-  };
+  result.tree = tree;
+  Gates gates(result);
   TRY_ASSIGN(const vcs::Listing listing, repository_.list(tree));
   TRY_ASSIGN(const auto changes, changed_files(repository_, listing_, listing));
   for (const ChangedFile& file : changes) result.files[file.path] = file.after;
   TRY_ASSIGN(result.diff, repository_.diff(tree_, tree));
-  if (!pass("scope", scope_violations(task_, changes))) return result;
+  if (!gates.pass("scope", scope_violations(task_, changes))) return result;
 
   settings_.step("building");
   TRY_ASSIGN(const fs::path folder, lay_out_tree(listing));
-  TRY_ASSIGN(const std::string build_problem, build(folder, result.files));
-  if (!pass("build", build_problem.empty() ? std::vector<std::string>() : std::vector{build_problem})) return result;
-  result.folder = folder;
+  TRY_ASSIGN(const std::string problem, build_tree(folder, result.files));
+  if (gates.pass("build", problem.empty() ? std::vector<std::string>() : std::vector{problem})) result.folder = folder;
+  return result;
+}
 
+Result<bool> Checker::verify(CheckResult& change) {
+  Gates gates(change);
   settings_.step("running the tests");
-  TRY_ASSIGN(auto problems, test_problems(folder));
-  if (!pass("tests", std::move(problems))) return result;
+  TRY_ASSIGN(auto problems, test_problems(change.folder));
+  if (!gates.pass("tests", std::move(problems))) return false;
 
   settings_.step("comparing results");
-  const Trees trees{base_folder_, folder};
-  TRY_ASSIGN(problems, behaviour_problems(trees));
-  if (!pass("differential", std::move(problems))) return result;
+  TRY_ASSIGN(problems, behaviour_problems({base_folder_, change.folder}));
+  return gates.pass("differential", std::move(problems));
+}
 
-  settings_.step("racing");
-  TRY_ASSIGN(problems, triage(trees, result));
-  if (!pass("triage", std::move(problems))) return result;
-  if (result.verdict == Verdict::not_faster || depth == Depth::triage) return result;
-
+Result<bool> Checker::hold_out(CheckResult& change) {
+  Gates gates(change);
   settings_.step("trying sizes that are not told");
-  TRY_ASSIGN(problems, held_out_problems(trees));
-  if (!pass("held-out", std::move(problems))) {
-    result.verdict = Verdict::refused;
-    return result;
-  }
+  TRY_ASSIGN(auto problems, held_out_problems({base_folder_, change.folder}));
+  const bool passed = gates.pass("held-out", std::move(problems));
+  if (!passed) change.verdict = Verdict::refused;
+  return passed;
+}
+
+Result<void> Checker::confirm(CheckResult& change) {
+  Gates gates(change);
   settings_.step("confirming");
-  TRY_ASSIGN(problems, confirm(listing, result));
-  pass("confirm", std::move(problems));
+  TRY_ASSIGN(const vcs::Listing listing, repository_.list(change.tree));
+  TRY_ASSIGN(auto problems, confirm_in_fresh_trees(listing, change));
+  gates.pass("confirm", std::move(problems));
+  return {};
+}
+
+Result<CheckResult> Checker::check(const std::string& tree, Depth depth) {
+  TRY_ASSIGN(CheckResult result, build(tree));
+  if (!result.failed_gate.empty()) return result;
+  TRY_ASSIGN(const bool right, verify(result));
+  if (!right) return result;
+  Gates gates(result);
+  settings_.step("racing");
+  TRY_ASSIGN(auto problems, triage(result));
+  if (!gates.pass("triage", std::move(problems))) return result;
+  if (result.verdict == Verdict::not_faster || depth == Depth::triage) return result;
+  TRY_ASSIGN(const bool held, hold_out(result));
+  if (held) TRY(confirm(result));
   return result;
+}
+
+CheckResult Checker::base_itself() const {
+  CheckResult result;
+  result.tests = tests();
+  result.flaky = flaky_;
+  result.tree = tree_;
+  result.folder = base_folder_;
+  return result;
+}
+
+void Checker::drop(CheckResult& change) {
+  std::error_code ignored;
+  if (!change.folder.empty() && change.folder != base_folder_) fs::remove_all(change.folder, ignored);
+  change.folder.clear();
 }
 
 }  // namespace accelopt::refactor

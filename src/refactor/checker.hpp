@@ -49,7 +49,8 @@ struct RaceResult {
   stats::TriageDecision decision;
   std::vector<double> log_ratios;
   StartUp start_up;
-  std::string difference;  ///< of their outputs, which ends it; empty: there is none
+  std::vector<std::vector<UnitTimes>> blocks;  ///< by block, by raced unit
+  std::string difference;                      ///< of their outputs, which ends it; empty: there is none
 };
 
 /// What confirmation measured of one unit.
@@ -85,7 +86,34 @@ struct CheckResult {
   std::map<std::string, std::string> files;  ///< path -> new text
   std::string diff;
   StartUp start_up;
+  std::string tree;              ///< of git
   std::filesystem::path folder;  ///< built in it; empty: it did not come so far
+};
+
+/// How long the old code takes for one unit, net of start-up; one run.
+struct BaseTime {
+  Unit unit;
+  double seconds = 0;
+};
+
+/// Pairs of two trees on the raced units, block by block.
+class Contest {
+ public:
+  struct Block {
+    double log_ratio = 0;          ///< log(old / new), mean of the units
+    std::vector<UnitTimes> times;  ///< by raced unit
+    std::string difference;        ///< of their outputs; empty: there is none
+  };
+  [[nodiscard]] const StartUp& start_up() const { return start_up_; }
+  /// @error cancelled, io.
+  base::Result<Block> next();
+
+ private:
+  friend class Checker;
+  Contest(Race race, std::vector<Unit> raced) : race_(std::move(race)), raced_(std::move(raced)) {}
+  Race race_;
+  std::vector<Unit> raced_;
+  StartUp start_up_;
 };
 
 class Checker {
@@ -97,9 +125,28 @@ class Checker {
   /// `tree`: of this repository, as vcs::Repository makes it. @error cancelled, io; a bad change is a result.
   base::Result<CheckResult> check(const std::string& tree, Depth depth);
 
-  /// Races two changes that passed `check`, in pairs on the same fresh cases. faster: the challenger certainly is.
-  /// @error cancelled, io.
-  base::Result<RaceResult> play_off(const CheckResult& leader, const CheckResult& challenger);
+  // The gates one by one, as a search asks for them, in this order. Each notes itself in the result, and ends with the
+  // first that fails; what it needs of the one before is the result's folder. @error as check.
+
+  /// scope, build.
+  base::Result<CheckResult> build(const std::string& tree);
+  /// tests, differential. Whether they pass.
+  base::Result<bool> verify(CheckResult& change);
+  /// Inputs that are not told. Whether it passes.
+  base::Result<bool> hold_out(CheckResult& change);
+  /// Fresh trees; settles the verdict.
+  base::Result<void> confirm(CheckResult& change);
+
+  /// The base as a change of nothing: an opponent of changes.
+  [[nodiscard]] CheckResult base_itself() const;
+  /// Races two that passed `verify`, in pairs on the same fresh cases. faster: the challenger certainly is.
+  base::Result<RaceResult> race(const CheckResult& leader, const CheckResult& challenger);
+  /// Their pairs, for as long as the caller wants them; both, and this object, must outlive it.
+  base::Result<Contest> contest(const CheckResult& leader, const CheckResult& challenger, std::string& difference);
+  /// One pair of each unit against the base: times of both.
+  base::Result<std::vector<UnitTimes>> time_all(const CheckResult& change);
+  /// Removes the folder that it was built in.
+  void drop(CheckResult& change);
 
   [[nodiscard]] const vcs::Repository& repository() const { return repository_; }
   [[nodiscard]] const Task& task() const { return task_; }
@@ -108,6 +155,8 @@ class Checker {
   /// The base's text of a file. @error not_found.
   [[nodiscard]] base::Result<std::string> base_text(const std::string& path) const;
   [[nodiscard]] const std::vector<std::string>& flaky() const { return flaky_; }
+  [[nodiscard]] const std::vector<BaseTime>& base_times() const { return base_times_; }
+  [[nodiscard]] const StartUp& base_start_up() const { return base_start_up_; }
   [[nodiscard]] int tests() const { return static_cast<int>(reliable_.size()); }
 
  private:
@@ -123,7 +172,8 @@ class Checker {
   base::Result<void> prepare_units();
   base::Result<std::filesystem::path> lay_out_tree(const vcs::Listing& listing);
   /// Why it does not build; empty: it does.
-  base::Result<std::string> build(const std::filesystem::path& tree, const std::map<std::string, std::string>& files);
+  base::Result<std::string> build_tree(const std::filesystem::path& tree,
+                                       const std::map<std::string, std::string>& files);
   struct TestRun {
     TestOutcomes outcomes;
     JailedResult process;
@@ -134,9 +184,8 @@ class Checker {
   base::Result<std::vector<std::string>> test_problems(const std::filesystem::path& tree);
   base::Result<std::vector<std::string>> behaviour_problems(const Trees& trees);
   base::Result<std::vector<std::string>> held_out_problems(const Trees& trees);
-  base::Result<RaceResult> race(const Trees& trees);
-  base::Result<std::vector<std::string>> triage(const Trees& trees, CheckResult& result);
-  base::Result<std::vector<std::string>> confirm(const vcs::Listing& listing, CheckResult& result);
+  base::Result<std::vector<std::string>> triage(CheckResult& result);
+  base::Result<std::vector<std::string>> confirm_in_fresh_trees(const vcs::Listing& listing, CheckResult& result);
   struct Measured;  ///< what confirmation collects
   base::Result<std::string> confirm_once(const Trees& trees, int blocks, Measured& measured);
   std::vector<std::string> confirmation_problems(const Measured& measured, CheckResult& result) const;
@@ -159,6 +208,8 @@ class Checker {
   std::set<std::string> names_;      ///< of all tests of the base
   std::vector<std::string> flaky_;
   std::vector<Unit> units_;
+  std::vector<BaseTime> base_times_;
+  StartUp base_start_up_;
   std::uint64_t drawn_ = 0;
 };
 

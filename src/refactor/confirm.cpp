@@ -45,28 +45,45 @@ struct Checker::Measured {
   }
 };
 
-Result<RaceResult> Checker::race(const Trees& trees) {
+Result<Contest::Block> Contest::next() {
+  Block block;
+  double sum = 0;
+  for (const Unit& unit : raced_) {
+    TRY_ASSIGN(UnitTimes times, race_.measure(unit, start_up_));
+    block.difference = times.difference;
+    if (!block.difference.empty()) return block;
+    sum += times.log_ratio;
+    block.times.push_back(std::move(times));
+  }
+  block.log_ratio = sum / static_cast<double>(raced_.size());
+  return block;
+}
+
+Result<Contest> Checker::contest(const CheckResult& leader, const CheckResult& challenger, std::string& difference) {
   std::vector<Unit> raced;
   std::ranges::copy_if(units_, std::back_inserter(raced), &Unit::raced);
-  Race race(*driver_, trees, next_seed("triage"));
+  const std::string workload = raced.front().workload;
+  Contest contest(Race(*driver_, {.old_tree = leader.folder, .new_tree = challenger.folder}, next_seed("triage")),
+                  std::move(raced));
+  TRY_ASSIGN(contest.start_up_, contest.race_.measure_start_up(workload, difference));
+  if (!difference.empty()) difference = "size 0: " + difference;
+  return contest;
+}
+
+Result<RaceResult> Checker::race(const CheckResult& leader, const CheckResult& challenger) {
   RaceResult result;
-  TRY_ASSIGN(result.start_up, race.measure_start_up(raced.front().workload, result.difference));
-  if (!result.difference.empty()) {
-    result.difference = "size 0: " + result.difference;
-    return result;
-  }
+  TRY_ASSIGN(Contest contest, this->contest(leader, challenger, result.difference));
+  result.start_up = contest.start_up();
+  if (!result.difference.empty()) return result;
   stats::TriageRules rules;
   rules.looks = {3, 4, 6, 8, 12, 16, 24, 32};
   stats::Triage decision(rules);
   while (!decision.decided()) {
-    double sum = 0;
-    for (const Unit& unit : raced) {
-      TRY_ASSIGN(const UnitTimes times, race.measure(unit, result.start_up));
-      result.difference = times.difference;
-      if (!result.difference.empty()) return result;
-      sum += times.log_ratio;
-    }
-    decision.add(sum / static_cast<double>(raced.size()));
+    TRY_ASSIGN(auto block, contest.next());
+    result.difference = block.difference;
+    if (!result.difference.empty()) return result;
+    result.blocks.push_back(std::move(block.times));
+    decision.add(block.log_ratio);
     if (decision.samples().size() >= static_cast<std::size_t>(rules.looks.back())) decision.expire();
   }
   result.decision = decision.decision();
@@ -74,19 +91,26 @@ Result<RaceResult> Checker::race(const Trees& trees) {
   return result;
 }
 
-Result<std::vector<std::string>> Checker::triage(const Trees& trees, CheckResult& result) {
-  TRY_ASSIGN(const RaceResult raced, race(trees));
+Result<std::vector<UnitTimes>> Checker::time_all(const CheckResult& change) {
+  Race race(*driver_, {.old_tree = base_folder_, .new_tree = change.folder}, next_seed("profile"));
+  std::string difference;
+  TRY_ASSIGN(const StartUp start_up, race.measure_start_up(units_.front().workload, difference));
+  std::vector<UnitTimes> times;
+  for (const Unit& unit : units_) {
+    TRY_ASSIGN(UnitTimes one, race.measure(unit, start_up));
+    times.push_back(std::move(one));
+  }
+  return times;
+}
+
+Result<std::vector<std::string>> Checker::triage(CheckResult& result) {
+  TRY_ASSIGN(const RaceResult raced, race(base_itself(), result));
   result.start_up = raced.start_up;
   if (!raced.difference.empty()) return std::vector{raced.difference};
   result.triage = stats::as_ratio(raced.decision.log_ratio);
   const bool faster = raced.decision.verdict == stats::RaceVerdict::faster;
   result.verdict = faster ? Verdict::faster : Verdict::not_faster;
   return std::vector<std::string>();
-}
-
-Result<RaceResult> Checker::play_off(const CheckResult& leader, const CheckResult& challenger) {
-  settings_.step("racing it against the best until now");
-  return race({.old_tree = leader.folder, .new_tree = challenger.folder});
 }
 
 /// One restart: its blocks, each a pair of every unit. Gives the first difference of outputs.
@@ -107,7 +131,7 @@ Result<std::string> Checker::confirm_once(const Trees& trees, int blocks, Measur
   return std::string();
 }
 
-Result<std::vector<std::string>> Checker::confirm(const vcs::Listing& listing, CheckResult& result) {
+Result<std::vector<std::string>> Checker::confirm_in_fresh_trees(const vcs::Listing& listing, CheckResult& result) {
   result.verdict = Verdict::refused;
   std::vector<double> weights;
   for (const Unit& unit : units_) weights.push_back(unit.raced ? 1 : 0);
@@ -118,8 +142,8 @@ Result<std::vector<std::string>> Checker::confirm(const vcs::Listing& listing, C
     Trees trees;
     TRY_ASSIGN(trees.old_tree, lay_out_tree(listing_));
     TRY_ASSIGN(trees.new_tree, lay_out_tree(listing));
-    TRY_ASSIGN(const std::string old_problem, build(trees.old_tree, {}));
-    TRY_ASSIGN(const std::string new_problem, build(trees.new_tree, result.files));
+    TRY_ASSIGN(const std::string old_problem, build_tree(trees.old_tree, {}));
+    TRY_ASSIGN(const std::string new_problem, build_tree(trees.new_tree, result.files));
     if (!old_problem.empty() || !new_problem.empty()) return std::vector{"does not build again: " + new_problem};
     TRY_ASSIGN(const std::string difference, confirm_once(trees, blocks, measured));
     if (!difference.empty()) return std::vector{difference};

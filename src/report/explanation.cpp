@@ -175,9 +175,9 @@ class Lesson {
     const model::Solution& before = parent != nullptr ? parent->kernel.solution() : story_.run.task.baseline;
     const model::Solution& after = attempt.kernel.solution();
     if (!before.sources.empty() && !after.sources.empty()) {
-      out.diff = base::unified_diff(model::main_text(before), model::main_text(after), "parent", "step");
-      count_lines(out, model::main_text(before), model::main_text(after),
-                  model::main_text(story_.winner()->kernel.solution()));
+      out.diff = base::unified_diff(model::changeable_text(before), model::changeable_text(after), "parent", "step");
+      count_lines(out, model::changeable_text(before), model::changeable_text(after),
+                  model::changeable_text(story_.winner()->kernel.solution()));
     }
     out.tuning = attempt.tuning;
     const auto profile_before =

@@ -43,8 +43,8 @@ agents::SummarizeQuestion question_for(const Learning& learning, const AttemptOu
   question.parent = parent.kernel;
   question.slow = slow.kernel;
   question.fast = fast.kernel;
-  question.diff = base::unified_diff(model::main_text(slow.kernel.solution()), model::main_text(fast.kernel.solution()),
-                                     "slow", "fast");
+  question.diff = base::unified_diff(model::changeable_text(slow.kernel.solution()),
+                                     model::changeable_text(fast.kernel.solution()), "slow", "fast");
   question.plan = child.plan;
   question.parent_evaluation = parent.evaluation;
   question.slow_evaluation = slow.evaluation;
@@ -80,7 +80,7 @@ model::Experience experience_from(const Learning& learning, const agents::Summar
   experience.task = learning.task.definition.name;
   experience.toolchain = measured.environment.compiler;
   if (!measured.environment.flags.empty()) experience.toolchain += " " + measured.environment.flags;
-  experience.language = model::to_string(learning.task.baseline.language);
+  experience.language = model::language_name(learning.task);
   experience.op_type = learning.task.definition.op_type;
   experience.target = learning.task.target;
   experience.device = learning.opened.device.name;
@@ -128,8 +128,8 @@ class Summaries {
     std::map<int, std::pair<std::size_t, std::size_t>> open;  // by parent: place in `all`, and bytes so far
     for (std::size_t i = 0; i < pairs_.size(); ++i) {
       const int parent = outcomes_[pairs_[i].outcome].parent;
-      const std::size_t bytes =
-          model::main_text(questions[i].slow.solution()).size() + model::main_text(questions[i].fast.solution()).size();
+      const std::size_t bytes = model::changeable_text(questions[i].slow.solution()).size() +
+                                model::changeable_text(questions[i].fast.solution()).size();
       const auto found = open.find(parent);
       if (learning_.settings.asking != Asking::together || found == open.end() ||
           found->second.second + bytes > kMostKernelBytes) {

@@ -67,7 +67,7 @@ memory::SolutionRecord record_of(const Candidate& candidate, const model::Task& 
   evaluation.samples.clear();
   if (evaluation.tuning) evaluation.tuning->heats.clear();
   return {.id = candidate.kernel.id(),
-          .language = std::string(model::to_string(candidate.kernel.solution().language)),
+          .language = model::language_name(task),
           .task = task.definition.name,
           .run = run,
           .sources = Json(candidate.kernel),
@@ -115,7 +115,7 @@ base::Outcome<memory::Queue> Recollection::recall(int iteration, int parent, con
 
 memory::Query Recollection::query_for(const Candidate& candidate) const {
   memory::Query query;
-  query.language = model::to_string(task_.baseline.language);
+  query.language = model::language_name(task_);
   query.target = task_.target;
   query.op_type = task_.definition.op_type;
   query.bound = bound_of(candidate.workloads.empty() ? candidate.evaluation.workloads : candidate.workloads);
@@ -125,7 +125,7 @@ memory::Query Recollection::query_for(const Candidate& candidate) const {
     query.limit = std::max(query.limit, settings_.memory_capacity);
   }
   if (settings_.exclude_family) query.without_op_types = memory::family_of(query.op_type);
-  query.text = task_.definition.description + "\n" + model::main_text(candidate.kernel.solution()).substr(0, kMostText);
+  query.text = task_.definition.description + "\n" + model::changeable_text(candidate.kernel.solution()).substr(0, kMostText);
   if (candidate.evaluation.profile) {
     for (const std::string& remark : candidate.evaluation.profile->remarks) query.text += "\n" + remark;
     for (const model::ProfileItem& item : candidate.evaluation.profile->items) query.text += "\n" + item.name;

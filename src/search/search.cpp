@@ -485,6 +485,8 @@ class Search {
     if (winner_) {
       result.solution = winner_->kernel.solution();
       result.solution_id = winner_->kernel.id();
+      for (const agents::TriedPlan& step : ancestry_.lineages({*winner_}, tried_).front().steps)
+        result.strategy += (result.strategy.empty() ? "" : "; ") + step.title;
     } else {
       result.reason = waiting_ ? "it waits for answers from elsewhere" : why_no_gain();
       if (result.outcome == RunOutcome::budget && !budget_.explanation().empty())

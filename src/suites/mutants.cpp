@@ -341,6 +341,7 @@ std::vector<Mutant> derive_mutants(const model::Task& task) {
     case model::KernelForm::function:
       return MutantGenerator(task).generate();
     case model::KernelForm::text:
+    case model::KernelForm::files:
       break;
   }
   return {};

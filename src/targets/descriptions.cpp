@@ -4,6 +4,7 @@
 
 #include "targets/cpu/description.hpp"
 #include "targets/cuda/description.hpp"
+#include "targets/repo/description.hpp"
 #include "targets/trainium/description.hpp"
 #include "targets/triton/description.hpp"
 
@@ -41,9 +42,10 @@ std::span<const TargetDescription* const> targets() {
     return planned("opencl", opencl, {".cpp", ".c", ".py"});
   }();
   static const TargetDescription kNki = planned("nki", language(Language("python"), "Python", ".py"), {".py", ".cpp"});
-  static const std::array<const TargetDescription*, 6> kTargets{
+  static const std::array<const TargetDescription*, 7> kTargets{
       &accelopt::targets::cpu::description(),    &accelopt::targets::cuda::description(),     &kOpencl,
-      &accelopt::targets::triton::description(), &accelopt::targets::trainium::description(), &kNki};
+      &accelopt::targets::triton::description(), &accelopt::targets::trainium::description(), &kNki,
+      &accelopt::targets::repo::description()};
   return kTargets;
 }
 

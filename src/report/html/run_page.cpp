@@ -72,7 +72,7 @@ Markup winning_change(const RunStory& story) {
                       "The baseline and the winner, " + file.name, "baseline", "winner");
   }
   out +=
-      folded("The winner's whole source", element("pre", element("code", model::main_text(winner->kernel.solution()))));
+      folded("The winner's whole source", element("pre", element("code", model::changeable_text(winner->kernel.solution()))));
   return out;
 }
 

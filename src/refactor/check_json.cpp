@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "refactor/check_json.hpp"
+
+#include "base/json_fields.hpp"
+
+namespace accelopt::stats {
+
+ACCELOPT_JSON(Interval) {
+  field.number("estimate", it.estimate, "low", it.low, "high", it.high);
+}
+
+ACCELOPT_JSON(ExponentDifference) {
+  field.required("difference", it.difference, "claimed", it.claimed, "reason", it.reason);
+}
+
+}  // namespace accelopt::stats
+
+namespace accelopt::refactor {
+namespace {
+
+constexpr int kSchema = 1;
+constexpr auto kVerdicts = std::to_array<base::Named<Verdict>>(
+    {{Verdict::refused, "refused"}, {Verdict::not_faster, "not_faster"}, {Verdict::faster, "faster"}});
+constexpr auto kRoles =
+    std::to_array<base::Named<Role>>({{Role::race, "race"}, {Role::check, "check"}, {Role::held_out, "held_out"}});
+
+}  // namespace
+
+ACCELOPT_JSON(Gate) {
+  field.required("name", it.name, "passed", it.passed, "facts", it.facts, "seconds", it.seconds);
+}
+
+ACCELOPT_JSON(Unit) {
+  field.required("workload", it.workload, "size", it.size, "count", it.count, "raced", it.raced, "timed", it.timed);
+  field.named("role", it.role, kRoles);
+}
+
+ACCELOPT_JSON(StartUp) {
+  field.number("old_seconds", it.old_seconds, "new_seconds", it.new_seconds);
+}
+
+ACCELOPT_JSON(UnitResult) {
+  field.required("unit", it.unit, "ratio", it.ratio);
+  field.number("old_seconds", it.old_seconds, "new_seconds", it.new_seconds);
+}
+
+ACCELOPT_JSON(Growth) {
+  field.required("workload", it.workload, "difference", it.difference);
+  field.number("old_exponent", it.old_exponent, "new_exponent", it.new_exponent);
+  field.number("from_size", it.from_size, "to_size", it.to_size);
+}
+
+ACCELOPT_JSON(CheckResult) {
+  if constexpr (!Field::kReads) {
+    const int schema = kSchema;
+    field.required("schema", schema);
+  }
+  field.named("verdict", it.verdict, kVerdicts);
+  field.required("failed_gate", it.failed_gate, "gates", it.gates, "units", it.units, "growth", it.growth);
+  field.required("complexity_claimed", it.complexity_claimed, "complexity_reason", it.complexity_reason);
+  field.required("tests", it.tests, "flaky", it.flaky, "files", it.files, "diff", it.diff, "tree", it.tree);
+  field.required("start_up", it.start_up);
+  field.optional("triage", it.triage, "confirmed", it.confirmed);
+}
+
+}  // namespace accelopt::refactor

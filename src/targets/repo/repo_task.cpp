@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "targets/repo/repo_task.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "base/files.hpp"
+#include "base/hash.hpp"
+#include "base/text.hpp"
+#include "refactor/functions.hpp"
+#include "targets/repo/description.hpp"
+#include "vcs/git.hpp"
+
+namespace accelopt::targets::repo {
+namespace {
+
+namespace fs = std::filesystem;
+using base::ErrorCode;
+using base::Result;
+
+constexpr std::size_t kMostFileBytes = 16UL << 20;  ///< of the task's folder
+
+/// SHA-256 over the plain files of the task's folder, path by path.
+Result<std::string> content_of(const fs::path& folder) {
+  std::map<std::string, std::string> files;
+  std::error_code failed;
+  for (fs::recursive_directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
+    const std::string path = at->path().lexically_relative(folder).generic_string();
+    // What Python leaves there when a driver is tried by hand is nobody's input.
+    if (!at->is_regular_file() || path.find("__pycache__/") != path.npos) continue;
+    TRY_ASSIGN(files[path], base::read_foreign_file(at->path(), kMostFileBytes));
+  }
+  if (failed) return base::fail_errno(failed.value(), folder.string());
+  std::string all;
+  for (const auto& [path, text] : files) all += fmt::format("{} {}\n{}", path, text.size(), text);
+  return base::sha256_hex(all);
+}
+
+model::Role role_of(refactor::Role role) {
+  switch (role) {
+    case refactor::Role::race:
+      return model::Role::race;
+    case refactor::Role::check:
+      return model::Role::check;
+    case refactor::Role::held_out:
+      break;
+  }
+  return model::Role::held_out;
+}
+
+/// The largest size of a raced family decides; the others are verified.
+std::vector<model::Workload> workloads_of(const refactor::Task& task) {
+  std::vector<model::Workload> out;
+  for (const refactor::Workload& family : task.workloads) {
+    for (const std::int64_t size : family.sizes) {
+      const bool decides = family.role == refactor::Role::race && size == family.sizes.back();
+      const model::Role role =
+          decides || family.role != refactor::Role::race ? role_of(family.role) : model::Role::check;
+      out.push_back({.name = workload_name(family.name, size), .axes = {{"n", size}}, .role = role});
+    }
+  }
+  return out;
+}
+
+std::string described(const refactor::Task& task) {
+  const std::string scope =
+      base::joined(task.scope, ", ", [](const refactor::Scope& one) { return refactor::to_string(one); });
+  return fmt::format("{} in {}, wanted for its {}", scope, task.language.name, refactor::to_string(task.goal));
+}
+
+}  // namespace
+
+std::string workload_name(std::string_view family, std::int64_t size) {
+  return fmt::format("{} n={}", family, size);
+}
+
+Result<model::Task> load_repo_task(const fs::path& place) {
+  TRY_ASSIGN(const refactor::Task task, refactor::load_task(place));
+  TRY_ASSIGN(const vcs::Repository repository, vcs::Repository::open(task.repository));
+  model::RepoPart part;
+  std::error_code failed;
+  part.file = fs::absolute(task.file, failed).lexically_normal().string();
+  part.language = task.language.name;
+  TRY_ASSIGN(part.content, content_of(task.folder));
+  TRY_ASSIGN(part.commit, repository.commit_id(task.base));
+  TRY_ASSIGN(const std::string tree, repository.tree_of(part.commit));
+  TRY_ASSIGN(const vcs::Listing listing, repository.list(tree));
+
+  model::Task out;
+  out.target = description().name;
+  out.definition.name = task.name;
+  out.definition.op_type = refactor::to_string(task.goal);
+  out.definition.description = described(task);
+  out.definition.axes = {{.name = "n", .value = {}}};
+  out.workloads = workloads_of(task);
+  out.baseline.language = description().languages.front().language;
+  for (const refactor::Scope& scope : task.scope) {
+    part.scope.push_back(refactor::to_string(scope));
+    const auto has = [&](const model::SourceFile& file) { return file.name == scope.path; };
+    if (std::ranges::any_of(out.baseline.sources, has)) continue;
+    const auto found = listing.find(scope.path);
+    if (found == listing.end())
+      return base::fail(ErrorCode::not_found, scope.path + " is not in the commit " + part.commit.substr(0, 12));
+    TRY_ASSIGN(auto texts, repository.contents({found->second.object}));
+    out.baseline.sources.push_back({scope.path, std::move(texts.front())});
+  }
+  out.repo = std::move(part);
+  return out;
+}
+
+Result<refactor::Task> refactor_task_of(const model::Task& task) {
+  ACCELOPT_ASSERT(task.repo.has_value(), "a task of a repository");
+  TRY_ASSIGN(refactor::Task read, refactor::load_task(task.repo->file));
+  TRY_ASSIGN(const std::string content, content_of(read.folder));
+  if (content != task.repo->content) {
+    return base::fail(ErrorCode::invalid_argument,
+                      read.folder.string() +
+                          " has changed since the run began: what was measured would not compare with what is "
+                          "measured now; restore it, or start a new run");
+  }
+  read.base = task.repo->commit;
+  return read;
+}
+
+}  // namespace accelopt::targets::repo
