@@ -6,6 +6,8 @@
 #                  against the reported one, the documentation's examples at their own sizes and every CUDA kernel of the
 #                  self-test, reports by the validator of the HTML standard, the Debian package, ten minutes of changed inputs for each
 #                  reader of outside text, on an otherwise idle machine
+# make fuzz    changed inputs for every reader of outside text, under sanitizers and guided by branches: SECONDS_EACH=600 JOBS=N at once
+# make fuzz-kit    the same as a folder to carry to a machine that has time, with bench/scale beside it: build/fuzz-kit
 # make check-gpu   what needs a CUDA device, about five minutes on an otherwise idle one
 # make build   install what is missing, and build release binaries into build/release/bin
 # make fetch   fetch what tests run against: the SurrealDB engine, MCP clients, checks of pages, Agno, NVRTC (make test does it too)
@@ -15,11 +17,12 @@
 
 SHELL := /bin/bash
 JOBS ?= $(shell nproc)
+SECONDS_EACH ?= 600
 PREFIX ?= /usr/local
 export CCACHE_SLOPPINESS := pch_defines,time_macros
 LAUNCHER := $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache,)
 
-.PHONY: fetch demo test test-build bench-build check check-long check-gpu build install deb wheel uninstall deps deps-build asan asan-build tsan tsan-build tidy \
+.PHONY: fetch demo test test-build bench-build check check-long fuzz fuzz-kit check-gpu build install deb wheel uninstall deps deps-build asan asan-build tsan tsan-build tidy \
         format clean
 
 demo: build
@@ -46,7 +49,22 @@ check: test bench-build asan tsan tidy
 check-long: deps fetch
 	cmake --preset test $(LAUNCHER)
 	cmake --build --preset test -j $(JOBS) --target accelopt accelopt-arena accelopt-device accelopt-nvrtc steady_worker recorded_worker fuzz cli_test bench_transfer
-	ctest --preset test -C long -L long --no-tests=error
+	ctest --preset test -C long -L long -LE fuzz --no-tests=error
+	scripts/fuzz.sh $(SECONDS_EACH) $(JOBS) build/fuzz-findings build/test/bin/fuzz tests/fixtures
+
+# With sanitizers, and following branches.
+fuzz: deps
+	cmake --preset fuzz $(LAUNCHER)
+	cmake --build --preset fuzz -j $(JOBS) --target fuzz
+	scripts/fuzz.sh $(SECONDS_EACH) $(JOBS) build/fuzz-findings build/fuzz/bin/fuzz tests/fixtures
+
+# A folder that runs where nothing is installed but the C++ library: `build/fuzz-kit/run.sh SECONDS JOBS OUT`.
+fuzz-kit: deps
+	cmake --preset fuzz $(LAUNCHER)
+	cmake --build --preset fuzz -j $(JOBS) --target fuzz
+	cmake --preset release $(LAUNCHER) -DACCELOPT_TESTS=OFF -DACCELOPT_BENCH=ON -DACCELOPT_WERROR=OFF
+	cmake --build --preset release -j $(JOBS) --target bench_scale
+	scripts/make-fuzz-kit.sh build/fuzz/bin/fuzz build/release/bench/scale build/fuzz-kit
 
 check-gpu: deps fetch
 	cmake --preset test $(LAUNCHER)

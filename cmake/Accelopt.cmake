@@ -28,6 +28,9 @@ if(ACCELOPT_SANITIZE)
   target_compile_options(accelopt_options INTERFACE -fsanitize=${ACCELOPT_SANITIZE} -fno-omit-frame-pointer)
   target_link_options(accelopt_options INTERFACE -fsanitize=${ACCELOPT_SANITIZE})
 endif()
+if(ACCELOPT_FUZZ_COVERAGE)
+  target_compile_options(accelopt_options INTERFACE -fsanitize-coverage=trace-pc)
+endif()
 
 # The imported TARGET stands for the archive FILE, where this machine has it.
 function(accelopt_use_archive target file)

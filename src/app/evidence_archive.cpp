@@ -21,7 +21,7 @@ using base::Result;
 using base::TarMember;
 namespace fs = std::filesystem;
 
-constexpr int kEvidenceSchema = 1;
+constexpr int kEvidenceSchema = kEvidenceWithPlayoffSamples;
 constexpr std::string_view kManifest = "manifest.json";
 constexpr std::string_view kRun = "run.json";
 constexpr std::string_view kSteps = "steps.jsonl";
@@ -50,9 +50,9 @@ Json contents_of(const std::vector<TarMember>& members) {
   return list;
 }
 
-std::string manifest_of(const std::vector<TarMember>& members) {
+std::string manifest_of(const std::vector<TarMember>& members, int schema) {
   return base::canonical({{"type", "evidence"},
-                          {"schema", kEvidenceSchema},
+                          {"schema", schema},
                           {"members", contents_of(members)},
                           {"root", root_hash(members)}}) +
          "\n";
@@ -118,6 +118,15 @@ std::string line_of(const journal::StepRecord& step) {
                           {"started_ms", step.started.count()},
                           {"duration_ms", step.duration.count()}}) +
          "\n";
+}
+
+/// The lowest version whose promise the record keeps.
+int lowest_schema(const Evidence& evidence) {
+  const bool bare = std::any_of(evidence.steps.begin(), evidence.steps.end(), [](const journal::StepRecord& step) {
+    return model::step_kind(step.key.kind) == model::StepKind::playoff && step.output.value("blocks", 0) > 0 &&
+           !step.output.contains("samples");
+  });
+  return bare ? kEvidenceWithPlayoffSamples - 1 : kEvidenceSchema;
 }
 
 // Reading -------------------------------------------------------------------------------------------------------------
@@ -258,7 +267,7 @@ Result<std::string> pack_evidence(const Evidence& evidence) {
   for (const journal::StepRecord& step : evidence.steps) steps += line_of(step);
   members.push_back({std::string(kSteps), std::move(steps)});
   std::sort(members.begin(), members.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
-  members.push_back({std::string(kManifest), manifest_of(members)});
+  members.push_back({std::string(kManifest), manifest_of(members, lowest_schema(evidence))});
   return base::write_tar(std::move(members));
 }
 
@@ -268,7 +277,8 @@ Result<void> check_manifest(const std::vector<TarMember>& members) {
   if (base::text_at(json, "type") != "evidence")
     return fail(ErrorCode::corrupt, "it is no evidence archive of accelopt's");
   const Json schema = json.value("schema", Json());
-  if (!schema.is_number_integer()) return fail(ErrorCode::corrupt, manifest->name + ": it states no version");
+  if (!schema.is_number_integer() || schema < 1)
+    return fail(ErrorCode::corrupt, manifest->name + ": it states no version");
   if (schema > kEvidenceSchema) {
     return fail(ErrorCode::unsupported,
                 fmt::format("the archive has version {}, and this accelopt reads version {}; use a newer accelopt",
@@ -290,7 +300,7 @@ Result<void> check_manifest(const std::vector<TarMember>& members) {
   }
   if (base::text_at(json, "root") != root_hash(members))
     return fail(ErrorCode::corrupt, manifest->name + ": its root hash is not that of the members");
-  if (manifest->bytes != manifest_of(members))
+  if (manifest->bytes != manifest_of(members, schema.get<int>()))
     return fail(ErrorCode::corrupt, manifest->name + ": it is not as accelopt writes it");
   return {};
 }
@@ -300,6 +310,9 @@ Result<Evidence> unpack_evidence(const std::vector<TarMember>& members) {
   TRY(read_run(members, evidence.run));
   TRY(read_task(members, evidence.run));
   TRY(read_steps(members, evidence.steps));
+  TRY_ASSIGN(const TarMember* const manifest, member(members, std::string(kManifest)));
+  TRY_ASSIGN(const Json stated, parse_foreign(manifest->bytes, manifest->name));
+  TRY_ASSIGN(evidence.schema, base::decode<int>(stated.value("schema", Json()), "the archive's version"));
   const Json solution = evidence.run.result->value("solution", Json());
   const auto of_winner = [&](const std::string& name) {
     return !solution.is_null() &&

@@ -18,7 +18,12 @@ namespace accelopt::app {
 struct Evidence {
   journal::RunInfo run;
   std::vector<journal::StepRecord> steps;  ///< in order of writing
+  int schema = 0;                          ///< of the archive; as it is read
 };
+
+/// Archives since this version hold the samples of every play-off. Of a run whose record lacks some, because an older
+/// accelopt began it, the version before is written.
+inline constexpr int kEvidenceWithPlayoffSamples = 2;
 
 /// Of an archive's members: SHA-256 over the manifest's list of their names, sizes and hashes.
 std::string root_hash(const std::vector<base::TarMember>& members);

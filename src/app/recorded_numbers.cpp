@@ -71,13 +71,17 @@ bool are_times(const std::vector<model::BlockSample>& samples) {
 }  // namespace
 
 Result<RecordedNumbers> RecordedNumbers::of(const std::vector<journal::StepRecord>& steps, const model::Task& task,
-                                            const evaluation::MeasureSettings& settings) {
+                                            const evaluation::MeasureSettings& settings, int places) {
   RecordedNumbers out;
+  out.places_ = places;
   out.task_ = task;
   out.settings_ = settings;
   for (const journal::StepRecord& step : steps) {
     const auto kind = model::step_kind(step.key.kind);
-    if (kind == StepKind::playoff) ++out.playoffs_;
+    if (kind == StepKind::playoff) {
+      TRY_ASSIGN(auto report, base::decode<evaluation::PlayoffReport>(step.output, step.key.kind));
+      out.playoffs_.push_back({step.key.identity.iteration, std::move(report)});
+    }
     if (kind == StepKind::open) {
       TRY_ASSIGN(out.opened_, base::decode<evaluation::OpenReport>(step.output, step.key.kind));
     }
@@ -92,6 +96,53 @@ Result<RecordedNumbers> RecordedNumbers::of(const std::vector<journal::StepRecor
 
 Result<void> RecordedNumbers::check() const {
   for (const Measured& measured : measured_) TRY(check(measured));
+  for (const RacedPlayoff& playoff : playoffs_) TRY(check(playoff));
+  return {};
+}
+
+std::string RecordedNumbers::RacedPlayoff::name() const {
+  return fmt::format("the play-off of iteration {}", iteration + 1);
+}
+
+Result<void> RecordedNumbers::require_playoff_samples() const {
+  for (const RacedPlayoff& playoff : playoffs_) {
+    if (playoff.lacks_samples()) return base::fail(ErrorCode::corrupt, playoff.name() + ": its samples are missing");
+  }
+  return {};
+}
+
+Result<void> RecordedNumbers::check(const RacedPlayoff& playoff) const {
+  const evaluation::PlayoffReport& recorded = playoff.report;
+  if (recorded.samples.empty()) return {};
+  const std::string what = playoff.name();
+  const auto positive = [](double time) { return std::isfinite(time) && time > 0; };
+  for (const evaluation::PlayoffSample& sample : recorded.samples) {
+    for (const auto& times : sample.times_ns) {
+      if (!std::all_of(times.begin(), times.end(), positive))
+        return base::fail(ErrorCode::corrupt, what + ": a sample is no time");
+    }
+  }
+  const auto clock = evaluation::samples_by_clock(opened_.baseline.environment.clock);
+  const auto again = evaluation::recompute(task_, settings_, places_, clock, recorded);
+  if (!again) return base::fail(ErrorCode::corrupt, what + ": its samples are none of a race of these arms");
+  TRY(require_equal(what + ": the number of blocks", recorded.blocks, again->blocks));
+  TRY(require_equal(what + ": whether its places came apart", recorded.separated ? 1 : 0, again->separated ? 1 : 0));
+  for (std::size_t arm = 0; arm < recorded.arms.size(); ++arm) {
+    const evaluation::ArmScore& score = recorded.arms[arm];
+    const evaluation::ArmScore& by_samples = again->arms[arm];
+    const std::string of = fmt::format("{}, arm {}", what, arm);
+    TRY(require_equal(of + ": whether it was measured", score.measured ? 1 : 0, by_samples.measured ? 1 : 0));
+    TRY(require_equal(of + ": whether it was dropped", score.dropped ? 1 : 0, by_samples.dropped ? 1 : 0));
+    TRY(require_equal(of + ": its blocks", score.blocks, by_samples.blocks));
+    if (!score.measured) continue;
+    TRY(require_equal(of + ": its score", std::optional(score.score), std::optional(by_samples.score)));
+    TRY(require_equal(of + ": the number of workloads", static_cast<double>(score.workloads.size()),
+                      static_cast<double>(by_samples.workloads.size())));
+    for (std::size_t i = 0; i < score.workloads.size(); ++i) {
+      TRY(require_equal(of, score.workloads[i], by_samples.workloads[i]));
+      TRY(check_roofline(of, score.workloads[i]));
+    }
+  }
   return {};
 }
 
@@ -142,11 +193,15 @@ std::string RecordedNumbers::summary() const {
   });
   std::size_t samples = 0;
   for (const Measured& one : measured_) samples += one.evaluation.samples.size();
+  for (const RacedPlayoff& playoff : playoffs_) samples += playoff.report.samples.size();
+  const auto bare = std::count_if(playoffs_.begin(), playoffs_.end(),
+                                  [](const RacedPlayoff& playoff) { return playoff.lacks_samples(); });
   return fmt::format(
-      "verdicts, intervals, times and roofline shares follow from the samples (races: {}, confirmations: {}, "
-      "blocks: {}){}",
-      static_cast<std::ptrdiff_t>(measured_.size()) - confirmations, confirmations, samples,
-      playoffs_ > 0 ? fmt::format("; scores of play-offs ({}) have none on record", playoffs_) : "");
+      "verdicts, intervals, scores, times and roofline shares follow from the samples (races: {}, play-offs: {}, "
+      "confirmations: {}, blocks: {}){}",
+      static_cast<std::ptrdiff_t>(measured_.size()) - confirmations,
+      static_cast<std::ptrdiff_t>(playoffs_.size()) - bare, confirmations, samples,
+      bare > 0 ? fmt::format("; scores of play-offs ({}) have none on record", bare) : "");
 }
 
 }  // namespace accelopt::app

@@ -17,14 +17,17 @@ class RecordedNumbers {
  public:
   RecordedNumbers() = default;
   /// @error corrupt: the record holds no opening of the task, or a measurement that cannot be read.
+  /// Play-offs were for so many `places`.
   static base::Result<RecordedNumbers> of(const std::vector<journal::StepRecord>& steps, const model::Task& task,
-                                          const evaluation::MeasureSettings& settings);
+                                          const evaluation::MeasureSettings& settings, int places);
 
   /// That the run measured on.
   [[nodiscard]] const std::string& device() const { return opened_.device.name; }
   /// Whether verdicts, ratios, times and shares of the roofline are those of the samples. @error corrupt: the message
   /// names the first that is not, with both values. Of the protocol by blocks, which alone keeps samples.
   [[nodiscard]] base::Result<void> check() const;
+  /// Whether all play-offs have their samples. Those before 0.1.0's evidence of version 2 have none.
+  [[nodiscard]] base::Result<void> require_playoff_samples() const;
   /// What was checked, and what cannot be.
   [[nodiscard]] std::string summary() const;
 
@@ -34,14 +37,24 @@ class RecordedNumbers {
     model::Evaluation evaluation;
   };
 
+  struct RacedPlayoff {
+    int iteration = 0;  ///< from 0
+    evaluation::PlayoffReport report;
+    [[nodiscard]] std::string name() const;
+    /// Blocks were raced, and none is on record.
+    [[nodiscard]] bool lacks_samples() const { return report.blocks > 0 && report.samples.empty(); }
+  };
+
   [[nodiscard]] base::Result<void> check(const Measured& measured) const;
+  [[nodiscard]] base::Result<void> check(const RacedPlayoff& playoff) const;
   [[nodiscard]] base::Result<void> check_roofline(const std::string& step, const model::WorkloadTiming& timing) const;
 
   model::Task task_;
   evaluation::MeasureSettings settings_;
   evaluation::OpenReport opened_;
   std::vector<Measured> measured_;  ///< races and confirmations that passed
-  int playoffs_ = 0;
+  std::vector<RacedPlayoff> playoffs_;
+  int places_ = 1;
 };
 
 }  // namespace accelopt::app

@@ -73,7 +73,8 @@ class Verifier {
     TRY_ASSIGN(evidence_, unpack_evidence(members_));
     const journal::RunInfo& run = evidence_.run;
     TRY_ASSIGN(settings_, run_settings_from(run.settings));
-    TRY_ASSIGN(numbers_, RecordedNumbers::of(evidence_.steps, run.task, settings_.measure));
+    const int places = search::beam_width(settings_.search);
+    TRY_ASSIGN(numbers_, RecordedNumbers::of(evidence_.steps, run.task, settings_.measure, places));
     out_.run = run.id;
     out_.task = run.task;
     out_.device = numbers_.device();
@@ -113,6 +114,7 @@ class Verifier {
 
   /// Verdicts, intervals, times and shares by the samples.
   [[nodiscard]] Result<std::string> check_numbers() const {
+    if (evidence_.schema >= kEvidenceWithPlayoffSamples) TRY(numbers_.require_playoff_samples());
     TRY(numbers_.check());
     return numbers_.summary();
   }

@@ -13,6 +13,7 @@
 #include "base/hash.hpp"
 #include "base/names.hpp"
 #include "bundles/files.hpp"
+#include "bundles/follow_up.hpp"
 #include "evaluation/evaluator_json.hpp"
 #include "evaluation/requests.hpp"
 #include "model/kernel.hpp"
@@ -57,7 +58,8 @@ Result<void> each_solution(Json& request, const std::function<Result<void>(Json&
 constexpr auto kWhenNames = std::to_array<base::Named<When>>({{When::built, "built"},
                                                               {When::passed, "passed"},
                                                               {When::promising, "promising"},
-                                                              {When::unconfirmed, "unconfirmed"}});
+                                                              {When::unconfirmed, "unconfirmed"},
+                                                              {When::leads, "leads"}});
 
 Result<When> parse_when(const std::string& name) {
   if (const auto when = base::value_in(kWhenNames, name)) return *when;
@@ -80,6 +82,7 @@ Json manifest_of(const Bundle& bundle, const std::string& task_hash, std::map<st
       line["only_if"] = {{"item", item.only_if->item}, {"when", std::string(to_string(item.only_if->when))}};
       if (!item.only_if->unlike.empty()) line["only_if"]["unlike"] = item.only_if->unlike;
     }
+    if (item.field) line["field"] = to_json_field(*item.field);
     items.push_back(std::move(line));
   }
   return {{"run", bundle.run},
@@ -95,6 +98,12 @@ Json manifest_of(const Bundle& bundle, const std::string& task_hash, std::map<st
           {"task_file", task_hash},
           {"settings", bundle.settings},
           {"items", std::move(items)}};
+}
+
+int schema_of(const Bundle& bundle) {
+  const bool fields =
+      std::any_of(bundle.items.begin(), bundle.items.end(), [](const BundleItem& item) { return item.field; });
+  return fields ? kBundleSchema : kSchemaWithoutFields;
 }
 
 Result<Json> read_solution(const std::filesystem::path& folder, const Json& hash) {
@@ -122,6 +131,15 @@ Result<BundleItem> read_item(const std::filesystem::path& folder, const Json& li
     return fail(ErrorCode::corrupt, "an item asks for what this accelopt does not know: " + known.error().message);
   if (request_id(item.request) != item.id) return fail(ErrorCode::corrupt, "an item is not what its id says");
   if (before.contains(item.id)) return fail(ErrorCode::corrupt, "an item stands there twice");
+  if (line.contains("field")) {
+    if (evaluation::operation_in(item.request) != Operation::playoff)
+      return fail(ErrorCode::corrupt, "what is no play-off has a field");
+    TRY_ASSIGN(item.field, read_field_of(line["field"], item.request["arms"].size()));
+    for (const FieldAttempt& attempt : item.field->attempts) {
+      if (!attempt.race.empty() && !before.contains(attempt.race))
+        return fail(ErrorCode::corrupt, "a play-off depends on a race that does not come before it");
+    }
+  }
   if (!line.contains("only_if")) return item;
   Condition condition;
   const Json& only_if = line["only_if"];
@@ -214,7 +232,7 @@ Result<std::filesystem::path> write_bundle(const std::filesystem::path& parent, 
   const std::string task = base::canonical(bundle.task) + "\n";
   std::map<std::string, std::string> solutions;
   const std::string manifest =
-      sealed(manifest_of(bundle, base::sha256_hex(task), solutions), "accelopt-bundle", "bundle");
+      sealed(manifest_of(bundle, base::sha256_hex(task), solutions), "accelopt-bundle", "bundle", schema_of(bundle));
   TRY_ASSIGN(const Json parsed, base::parse_json(manifest, kManifest));
   bundle.id = parsed["bundle"].get<std::string>();
   char number[16];
@@ -276,7 +294,15 @@ Resolved skipped(std::string why) {
   return {std::nullopt, std::move(why), {}};
 }
 
-/// The candidate's machine code, as its build in this bundle said; empty: it did not.
+}  // namespace
+
+const Outcome* settled(const Outcomes& outcomes, const std::string& item) {
+  const auto found = outcomes.find(item);
+  if (found == outcomes.end()) return nullptr;
+  const auto twin = found->second.same_as.empty() ? found : outcomes.find(found->second.same_as);
+  return twin == outcomes.end() ? nullptr : &twin->second;
+}
+
 std::string built_code(const Json& candidate, const Outcomes& outcomes) {
   const Json build = {{"op", to_string(Operation::build)}, {"solution", candidate}};
   const auto found = outcomes.find(request_id(build));
@@ -284,6 +310,8 @@ std::string built_code(const Json& candidate, const Outcomes& outcomes) {
   const auto report = base::decode<model::BuildReport>(*found->second.result, "build");
   return report && report->built ? report->machine_code_id : std::string();
 }
+
+namespace {
 
 /// Another race of this very program against the same opponent, before this one.
 std::string same_race(const Bundle& bundle, std::size_t item, const std::string& code, const Outcomes& outcomes) {
@@ -338,13 +366,13 @@ bool held(const Outcome& outcome) {
 
 Resolved resolve(const Bundle& bundle, std::size_t item, const Outcomes& before) {
   const BundleItem& asked = bundle.items[item];
+  if (asked.field) return resolve_playoff(bundle, item, before);
   if (!asked.only_if) return wanted(asked.request);
   const When when = asked.only_if->when;
-  const auto found = before.find(asked.only_if->item);
-  if (found == before.end()) return skipped("what it depends on is not known");
-  const auto twin = found->second.same_as.empty() ? found : before.find(found->second.same_as);
-  if (twin == before.end()) return skipped("what it depends on is not known");
-  const Outcome& cause = twin->second;
+  const Outcome* const settled_cause = settled(before, asked.only_if->item);
+  if (settled_cause == nullptr) return skipped("what it depends on is not known");
+  const Outcome& cause = *settled_cause;
+  if (when == When::leads) return resolve_leader(bundle, item, before);
   if (when == When::unconfirmed) {
     if (!cause.result || held(cause)) return skipped("one before it is confirmed");
     return wanted(asked.request);

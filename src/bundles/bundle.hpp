@@ -20,15 +20,17 @@
 
 namespace accelopt::bundles {
 
-/// Of the bundle's files; raised when an older reader would misunderstand them.
-inline constexpr int kBundleSchema = 1;
+/// Of the bundle's files; raised when an older reader would misunderstand them. A file states the lowest that says it.
+inline constexpr int kBundleSchema = 2;
+inline constexpr int kSchemaWithoutFields = 1;
 
 /// What must have come of an earlier item for this one to be carried out.
 enum class When {
-  built,       ///< a build: it succeeded, and its machine code is not `unlike`
-  passed,      ///< a race: correct and measured
-  promising,   ///< a race: passed and seems faster
-  unconfirmed  ///< a confirmation, and all before it that it depended on: none held
+  built,        ///< a build: it succeeded, and its machine code is not `unlike`
+  passed,       ///< a race: correct and measured
+  promising,    ///< a race: passed and seems faster
+  unconfirmed,  ///< a confirmation, and all before it that it depended on: none held
+  leads         ///< a play-off with a field: the kernel that leads it takes the place of the request's
 };
 std::string_view to_string(When when);
 
@@ -38,11 +40,32 @@ struct Condition {
   std::string unlike{};  ///< of `built`: a machine-code id; a candidate that is this program needs no race
 };
 
+/// An attempt whose kernel enters a play-off if its race earns it a place.
+struct FieldAttempt {
+  std::size_t arm = 0;  ///< of the request
+  int parent = 0;       ///< place in the beam
+  int plan = 0;
+  std::string race{};                             ///< id of an earlier item; empty: it is known
+  std::optional<model::Evaluation> evaluation{};  ///< what is known of it
+  bool duplicate = false;                         ///< of a program that was known before
+  bool fixable = false;                           ///< if it fails, a fix of it may enter in its place
+};
+
+/// Of a play-off whose candidates are raced in the same bundle: who enters is decided where they were raced, by the
+/// rules of the search (evaluation/entrants.hpp).
+struct PlayoffField {
+  int fixed = 1;                          ///< the first arms, which enter in any case: baseline, parents, old finalists
+  std::vector<int> parents;               ///< arm of each place of the beam
+  std::vector<FieldAttempt> attempts;     ///< in order of identity
+  std::vector<std::string> known_code{};  ///< machine code of earlier iterations, sorted: no news
+};
+
 /// One request.
 struct BundleItem {
   std::string id;      ///< request_id(request)
   base::Json request;  ///< as in requests.hpp; an open is bundled_open()
   std::optional<Condition> only_if{};
+  std::optional<PlayoffField> field{};  ///< of a play-off
 };
 
 struct Bundle {

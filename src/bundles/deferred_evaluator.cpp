@@ -2,6 +2,7 @@
 #include "bundles/deferred_evaluator.hpp"
 
 #include <algorithm>
+#include <map>
 #include <mutex>
 #include <set>
 
@@ -55,6 +56,45 @@ class Deferred final : public DeferredEvaluator {
     }
   }
 
+  void expect_playoff(const evaluation::ExpectedPlayoff& expected) override {
+    evaluation::PlayOff all{{}, expected.places};
+    std::map<std::string, int> arm_of;
+    const auto enter = [&](const Kernel& kernel) {
+      const auto [place, fresh] = arm_of.try_emplace(kernel.id(), static_cast<int>(all.arms.size()));
+      if (fresh) all.arms.push_back({kernel});
+      return place->second;
+    };
+    PlayoffField field;
+    enter(expected.baseline);
+    for (const Kernel& parent : expected.beam) field.parents.push_back(enter(parent));
+    for (const Kernel& finalist : expected.finalists) enter(finalist);
+    field.fixed = static_cast<int>(all.arms.size());
+    field.known_code = expected.known_code;
+    for (const evaluation::ExpectedAttempt& attempt : expected.attempts) {
+      FieldAttempt own{.arm = static_cast<std::size_t>(enter(attempt.kernel)),
+                       .parent = attempt.parent,
+                       .plan = attempt.plan,
+                       .race = {},
+                       .evaluation = attempt.evaluation,
+                       .duplicate = attempt.duplicate,
+                       .fixable = attempt.fixable};
+      if (own.evaluation) {
+        own.evaluation->samples.clear();
+        own.evaluation->profile.reset();
+      } else {
+        const Kernel& opponent = expected.beam[static_cast<std::size_t>(attempt.parent)];
+        own.race = request_id(to_json(evaluation::Race{attempt.kernel, opponent}));
+        if (!is_collected(own.race)) return;  // it is in a bundle that is on its way: the next one has the play-off
+      }
+      field.attempts.push_back(std::move(own));
+    }
+    const Json request = to_json(all);
+    const Json confirmation = to_json(evaluation::Confirm{expected.attempts.front().kernel});
+    collect(request, std::nullopt, std::move(field));
+    if (expected.leader == evaluation::Leader::confirmed)
+      collect(confirmation, Condition{request_id(request), When::leads});
+  }
+
   bool put_off_before(const Kernel& kernel) override {
     const std::string id = request_id(to_json(evaluation::Build{kernel}));
     if (ports_.under_way(id)) return true;
@@ -96,22 +136,32 @@ class Deferred final : public DeferredEvaluator {
   }
 
   /// For the next bundle, unless it is known or on its way. Without a condition it is certain to be wanted.
-  void collect(const Json& request, std::optional<Condition> only_if) {
+  void collect(const Json& request, std::optional<Condition> only_if, std::optional<PlayoffField> field = {}) {
     const std::string id = request_id(request);
     if (ports_.under_way(id)) return;
     const auto known = ports_.answer(id);
     if (known && *known) return;
     const std::lock_guard lock(mutex_);
-    const auto [place, fresh] = items_.try_emplace(id, BundleItem{id, request, only_if});
+    const auto [place, fresh] = items_.try_emplace(id, BundleItem{id, request, only_if, std::move(field)});
     if (fresh) order_.push_back(id);
     if (!only_if) place->second.only_if.reset();
+  }
+
+  bool is_collected(const std::string& id) const {
+    const std::lock_guard lock(mutex_);
+    return items_.contains(id);
   }
 
   /// What depends on a request that is not in the bundle (it is under way) will be asked for again if it is wanted.
   static void drop_orphans(std::vector<BundleItem>& items) {
     std::set<std::string> present;
     std::erase_if(items, [&](const BundleItem& item) {
-      const bool orphan = item.only_if && !present.contains(item.only_if->item);
+      const auto is_missing = [&](const FieldAttempt& attempt) {
+        return !attempt.race.empty() && !present.contains(attempt.race);
+      };
+      const bool orphan =
+          (item.only_if && !present.contains(item.only_if->item)) ||
+          (item.field && std::any_of(item.field->attempts.begin(), item.field->attempts.end(), is_missing));
       if (!orphan) present.insert(item.id);
       return orphan;
     });

@@ -85,9 +85,9 @@ base::Result<Json> parse_distrusted(std::string_view text, std::string_view what
   return parsed;
 }
 
-std::string sealed(Json object, const char* type, const char* key) {
+std::string sealed(Json object, const char* type, const char* key, int schema) {
   object["type"] = type;
-  object["schema"] = kBundleSchema;
+  object["schema"] = schema;
   object.erase(key);
   object[key] = base::sha256_hex(base::canonical(object));
   return base::canonical(object) + "\n";

@@ -24,7 +24,7 @@ base::Result<std::string> read_plain_file(const std::filesystem::path& root, con
 base::Result<base::Json> parse_distrusted(std::string_view text, std::string_view what);
 
 /// An object that names its `type`, the `schema` of the layout, and its own hash under `key`.
-std::string sealed(base::Json object, const char* type, const char* key);
+std::string sealed(base::Json object, const char* type, const char* key, int schema = 1);
 /// Reads such an object and checks all three. @error unsupported: of a newer layout; corrupt.
 base::Result<base::Json> unseal(std::string_view text, const char* type, const char* key, std::string_view what);
 

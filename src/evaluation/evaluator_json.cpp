@@ -52,9 +52,16 @@ ACCELOPT_JSON(ArmScore) {
                  it.blocks);
 }
 
+ACCELOPT_JSON(PlayoffSample) {
+  field.required("times_ns", it.times_ns);
+  field.unless_empty("failed", it.failed);
+  field.optional("slot", it.slot, "disturbed", it.disturbed);
+}
+
 ACCELOPT_JSON(PlayoffReport) {
   field.required("arms", it.arms);
   field.optional("blocks", it.blocks, "separated", it.separated, "notes", it.notes);
+  field.unless_empty("samples", it.samples);
 }
 
 }  // namespace accelopt::evaluation

@@ -137,10 +137,10 @@ class Judging {
   }
 
   /// Makes the evaluation that of the same program, where there is one. What its own tuning found out stays.
-  bool is_known(const std::string& id, const std::string& opponents, const std::map<std::string, Evaluation>& earlier) {
+  bool is_known(const std::string& id, const std::string& opponents, const KnownEvaluations& earlier) {
     const auto found = earlier.find(id);
     if (id != opponents && found == earlier.end()) return false;
-    Evaluation same = id == opponents ? same_as_opponent() : found->second;
+    Evaluation same = id == opponents ? same_as_opponent() : *found->second;
     if (out_.evaluation.tuning) same.tuning = std::move(out_.evaluation.tuning);
     if (id != opponents) same.duplicate_of = same.source_id;
     same.samples.clear();

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -15,12 +16,15 @@
 
 namespace accelopt::evaluation {
 
+/// Evaluations of programs by an id; what is known by two ids is one object.
+using KnownEvaluations = std::map<std::string, std::shared_ptr<const model::Evaluation>>;
+
 /// What a search knows already: whatever is the same program as one of these is not measured again.
 struct KnownPrograms {
   const std::string& opponent;       ///< source id
   const std::string& opponent_code;  ///< machine-code id
-  const std::map<std::string, model::Evaluation>& by_source;
-  const std::map<std::string, model::Evaluation>& by_machine_code;
+  const KnownEvaluations& by_source;
+  const KnownEvaluations& by_machine_code;
 };
 
 enum class JudgeStep { build, race, confirm, profile };

@@ -90,11 +90,20 @@ struct ArmScore {
   int blocks = 0;
 };
 
+/// One block of a play-off: every arm's times on the same slot.
+struct PlayoffSample {
+  std::vector<std::vector<double>> times_ns;  ///< an entry an arm, of the raced workloads; empty: it did not run
+  std::vector<int> failed{};                  ///< arms that left the race in this block; before it, if it is the first
+  int slot = 0;
+  bool disturbed = false;
+};
+
 struct PlayoffReport {
   std::vector<ArmScore> arms;  ///< as asked
   int blocks = 0;
   bool separated = false;          ///< places B and B + 1 came apart
   std::vector<std::string> notes;  ///< what a person should know of it
+  std::vector<PlayoffSample> samples{};  ///< all blocks; empty: they were not kept
 };
 
 }  // namespace accelopt::evaluation

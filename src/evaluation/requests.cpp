@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "evaluation/requests.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <type_traits>
 #include <utility>
@@ -60,6 +61,12 @@ base::Result<void> check_arms(const PlayoffReport& report) {
     if (!arm.measured) continue;
     TRY(check_interval(arm.score, "an arm's score"));
     TRY(check_workloads(arm.workloads));
+  }
+  const auto is_arm = [&](int arm) { return arm >= 0 && static_cast<std::size_t>(arm) < report.arms.size(); };
+  for (const PlayoffSample& sample : report.samples) {
+    if (sample.times_ns.size() != report.arms.size() ||
+        !std::all_of(sample.failed.begin(), sample.failed.end(), is_arm))
+      return refuse("a block of the play-off has other arms");
   }
   return {};
 }

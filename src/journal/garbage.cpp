@@ -50,6 +50,7 @@ Result<std::vector<std::string>> hashes_on_record(Database& database) {
   std::vector<std::string> hashes;
   TRY_ASSIGN(const auto tables, names(database, "SELECT name FROM sqlite_master WHERE type = ?", "table"));
   for (const std::string& table : tables) {
+    if (table == "texts") continue;  // objects themselves
     TRY_ASSIGN(const auto columns, names(database, "SELECT name FROM pragma_table_info(?)", table));
     for (const std::string& column : columns) {
       TRY(database.each("SELECT \"" + column + "\" FROM \"" + table + "\" WHERE length(\"" + column + "\") >= 64",
@@ -91,12 +92,22 @@ bool is_unfinished(const fs::path& file) {
 
 Result<std::set<std::string>> referenced(Database& database, const fs::path& objects) {
   TRY_ASSIGN(std::vector<std::string> open, hashes_on_record(database));
+  TRY_ASSIGN(const bool has_texts, database.has_tables({"texts"}));
   const auto store = make_file_objects(objects, Access::read_only);
   std::set<std::string> marked;
   while (!open.empty()) {
     const std::string hash = std::move(open.back());
     open.pop_back();
     if (!marked.insert(hash).second) continue;
+    if (has_texts) {
+      TRY_ASSIGN(const auto small,
+                 database.first(
+                     "SELECT bytes FROM texts WHERE hash = ?", [](const Query& row) { return row.text(0); }, hash));
+      if (small) {
+        find_hashes(*small, open);
+        continue;
+      }
+    }
     const auto text = store->get(hash);
     if (text) find_hashes(*text, open);
     // A hash of something else names no object.
@@ -131,6 +142,26 @@ Result<Garbage> sweep_objects(const fs::path& objects, const std::set<std::strin
   return garbage;
 }
 
+/// Adds the small objects, which are rows.
+Result<void> sweep_texts(Database& database, const std::set<std::string>& marked, Sweep sweep, Garbage& garbage) {
+  TRY_ASSIGN(const bool has_texts, database.has_tables({"texts"}));
+  if (!has_texts) return {};
+  std::vector<std::string> doomed;
+  TRY(database.each("SELECT hash, length(CAST(bytes AS BLOB)) FROM texts", [&](const Query& row) {
+    std::string hash = row.text(0);
+    if (marked.contains(hash)) {
+      ++garbage.kept;
+      return;
+    }
+    ++garbage.objects;
+    garbage.bytes += row.integer(1);
+    doomed.push_back(std::move(hash));
+  }));
+  if (sweep == Sweep::look) return {};
+  for (const std::string& hash : doomed) TRY(database.run("DELETE FROM texts WHERE hash = ?", hash));
+  return {};
+}
+
 }  // namespace
 
 Result<Garbage> collect_garbage(const fs::path& folder, Sweep sweep) {
@@ -144,7 +175,10 @@ Result<Garbage> collect_garbage(const fs::path& folder, Sweep sweep) {
     TRY(check_that_none_goes_on(*database));
   }
   TRY_ASSIGN(const auto marked, referenced(*database, folder / "objects"));
-  return sweep_objects(folder / "objects", marked, sweep);
+  TRY_ASSIGN(Garbage garbage, sweep_objects(folder / "objects", marked, sweep));
+  TRY(sweep_texts(*database, marked, sweep, garbage));
+  if (transaction) TRY(transaction->commit());
+  return garbage;
 }
 
 }  // namespace accelopt::journal

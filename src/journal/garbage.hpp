@@ -19,7 +19,7 @@ struct Garbage {
 
 /// Finds, and with Sweep::remove removes, what the journal in `folder` stores and nothing refers to: an object stays if
 /// its hash occurs anywhere in the database, or in an object that stays. The database is locked meanwhile, so that no
-/// run begins or writes; nothing in it changes.
+/// run begins or writes.
 /// @error unavailable: a run goes on (the message names it); else as open_journal.
 base::Result<Garbage> collect_garbage(const std::filesystem::path& folder, Sweep sweep);
 

@@ -18,6 +18,7 @@
 #include "model/evaluation.hpp"
 #include "model/experience.hpp"
 #include "model/identity.hpp"
+#include "model/kernel.hpp"
 #include "model/solution.hpp"
 #include "model/task.hpp"
 #include "model/usage.hpp"
@@ -120,6 +121,10 @@ class Journal {
   /// What was posted for the place by any run and has not been delivered, oldest first, at most `most`.
   virtual base::Result<std::vector<OutboxItem>> waiting_for(std::string_view place, int most) = 0;
   virtual base::Result<void> delivered(std::int64_t number) = 0;
+
+  /// Solutions and kernels that an iteration found, as record_solution and record_kernel have them, in one transaction.
+  virtual base::Result<void> record_found(const std::vector<model::Kernel>& solutions,
+                                          const std::vector<KernelRecord>& kernels) = 0;
 };
 
 /// Whether a journal may be written.

@@ -152,6 +152,14 @@ CREATE TABLE refactorings(
   created TEXT NOT NULL,
   content TEXT NOT NULL);
 )sql",
+    // Objects that are small: questions and sources, of which a large run has hundreds of thousands. The others are
+    // files.
+    R"sql(
+CREATE TABLE texts(
+  number INTEGER PRIMARY KEY,
+  hash TEXT NOT NULL UNIQUE,
+  bytes TEXT NOT NULL);
+)sql",
 };
 
 }  // namespace

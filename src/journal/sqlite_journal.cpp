@@ -10,6 +10,7 @@
 #include "base/hash.hpp"
 #include "base/sqlite.hpp"
 #include "journal/advice.hpp"
+#include "journal/group_commit.hpp"
 #include "journal/object_store.hpp"
 #include "journal/rows.hpp"
 #include "journal/schema.hpp"
@@ -29,7 +30,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Outputs of steps over this size lie in the object store, so that the database stays small and quick to scan.
+/// What is larger lies in a file of the object store, so that the database stays small and quick to scan. Making a file
+/// costs more than a row of this size.
 constexpr std::size_t kMaxInlineBytes = std::size_t{16} << 10U;
 
 /// How many runs a message lists when a prefix fits several.
@@ -49,6 +51,12 @@ constexpr std::string_view kBestKernels =
     "NULL, CASE kind WHEN 'confirm' THEN 0 WHEN 'playoff' THEN 1 ELSE 2 END, number DESC) AS place FROM kernels WHERE "
     "definition = ?1 AND (?2 = '' OR device = ?2)) WHERE place = 1 ORDER BY status = 'PASSED' DESC, speedup IS NULL, "
     "speedup DESC, number";
+
+const std::string kRecordStep =
+    std::string("INSERT OR REPLACE INTO steps(run, ").append(kStepColumns).append(kInsertStep);
+const std::string kRecordKernel =
+    std::string("INSERT OR REPLACE INTO kernels(").append(kKernelColumns).append(") VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)");
+const std::string kSelectStep = std::string("SELECT ").append(kStepColumns).append(kFindStep);
 
 std::string first_text(const Query& row) {
   return row.text(0);
@@ -119,8 +127,8 @@ class SqliteJournal final : public Journal {
       const std::lock_guard lock(mutex_);
       TRY_ASSIGN(const std::int64_t number, run_number(run));
       const model::Identity& id = key.identity;
-      TRY_ASSIGN(row, database_->first(sql("SELECT ", kStepColumns, kFindStep), read_step, number, id.iteration,
-                                       id.parent, id.plan, id.attempt, id.fix, key.kind, input_hash));
+      TRY_ASSIGN(row, database_->first(kSelectStep, read_step, number, id.iteration, id.parent, id.plan, id.attempt,
+                                       id.fix, key.kind, input_hash));
     }
     if (!row) return std::nullopt;
     TRY_ASSIGN(StepRecord step, complete(*std::move(row)));
@@ -133,14 +141,16 @@ class SqliteJournal final : public Journal {
     if (output.size() > kMaxInlineBytes) {
       TRY_ASSIGN(object, objects_->put(output));
     }
-    const std::lock_guard lock(mutex_);
-    TRY(still_there());
-    TRY_ASSIGN(const std::int64_t number, run_number(run));
-    const model::Identity& id = step.key.identity;
-    return database_->run(sql("INSERT OR REPLACE INTO steps(run, ", kStepColumns, kInsertStep), number, id.iteration,
-                          id.parent, id.plan, id.attempt, id.fix, step.key.kind, step.input_hash,
-                          canonical(Json(step.usage)), std::int64_t{step.started.count()},
-                          std::int64_t{step.duration.count()}, object ? std::nullopt : std::optional(output), object);
+    const std::string usage = canonical(Json(step.usage));
+    const auto inline_output = object ? std::nullopt : std::optional<std::string_view>(output);
+    return writes_.run([&]() -> Result<void> {
+      TRY(still_there());
+      TRY_ASSIGN(const std::int64_t number, run_number(run));
+      const model::Identity& id = step.key.identity;
+      return database_->run(kRecordStep, number, id.iteration, id.parent, id.plan, id.attempt, id.fix, step.key.kind,
+                            step.input_hash, usage, std::int64_t{step.started.count()},
+                            std::int64_t{step.duration.count()}, inline_output, object);
+    });
   }
 
   Result<std::vector<StepRecord>> steps(std::string_view run) override {
@@ -159,14 +169,42 @@ class SqliteJournal final : public Journal {
     return steps;
   }
 
-  Result<std::string> store(std::string_view bytes) override { return objects_->put(bytes); }
-  Result<std::string> load(std::string_view sha256) override { return objects_->get(sha256); }
+  Result<std::string> store(std::string_view bytes) override {
+    if (bytes.size() > kMaxInlineBytes) return objects_->put(bytes);
+    std::string hash = base::sha256_hex(bytes);
+    TRY(writes_.run([&] { return keep_text(hash, bytes); }));
+    return hash;
+  }
+
+  Result<std::string> load(std::string_view sha256) override {
+    std::optional<std::string> text;
+    {
+      const std::lock_guard lock(mutex_);
+      // A journal of an older version, which is only read, has no such table until another process brings it up.
+      if (!has_texts_) {
+        TRY_ASSIGN(has_texts_, database_->has_tables({"texts"}));
+      }
+      if (has_texts_) {
+        TRY_ASSIGN(text, database_->first("SELECT bytes FROM texts WHERE hash = ?", first_text, sha256));
+      }
+    }
+    if (!text) return objects_->get(sha256);
+    if (base::sha256_hex(*text) == sha256) return *std::move(text);
+    return fail(ErrorCode::corrupt, name() + ": the text " + std::string(sha256) +
+                                        " is not the one that its name stands for; restore the file from a copy");
+  }
 
   Result<void> record_solution(std::string_view source_id, const model::Solution& solution) override {
-    TRY_ASSIGN(const std::string object, objects_->put(canonical(Json(solution))));
-    const std::lock_guard lock(mutex_);
-    return database_->run("INSERT OR IGNORE INTO solutions(source_id, language, object) VALUES(?,?,?)", source_id,
-                          to_string(solution.language), object);
+    const std::string text = canonical(Json(solution));
+    const bool small = text.size() <= kMaxInlineBytes;
+    const auto object = small ? Result<std::string>(base::sha256_hex(text)) : objects_->put(text);
+    if (!object) return tl::make_unexpected(object.error());
+    return writes_.run(
+        [&]() -> Result<void> {
+          if (small) TRY(keep_text(*object, text));
+          return name_solution(source_id, solution, *object);
+        },
+        GroupCommit::Statements::several);
   }
 
   Result<model::Solution> load_solution(std::string_view source_id) override {
@@ -181,12 +219,37 @@ class SqliteJournal final : public Journal {
   }
 
   Result<void> record_kernel(const KernelRecord& record) override {
-    const std::lock_guard lock(mutex_);
-    const model::Identity& id = record.identity;
-    return database_->run(sql("INSERT OR REPLACE INTO kernels(", kKernelColumns, ") VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)"),
-                          record.run, record.definition, record.device, record.source_id, record.parent_source_id,
-                          id.iteration, id.parent, id.plan, id.attempt, id.fix, to_string(record.status),
-                          record.speedup, record.kind);
+    return writes_.run([&] { return insert_kernel(record); });
+  }
+
+  Result<void> record_found(const std::vector<model::Kernel>& solutions,
+                            const std::vector<KernelRecord>& kernels) override {
+    struct Text {
+      const model::Kernel* kernel;
+      std::string object;
+      std::optional<std::string> small;
+    };
+    std::vector<Text> texts;
+    for (const model::Kernel& kernel : solutions) {
+      std::string text = canonical(Json(kernel.solution()));
+      if (text.size() > kMaxInlineBytes) {
+        TRY_ASSIGN(std::string object, objects_->put(text));
+        texts.push_back({&kernel, std::move(object), std::nullopt});
+      } else {
+        std::string hash = base::sha256_hex(text);
+        texts.push_back({&kernel, std::move(hash), std::move(text)});
+      }
+    }
+    return writes_.run(
+        [&]() -> Result<void> {
+          for (const Text& text : texts) {
+            if (text.small) TRY(keep_text(text.object, *text.small));
+            TRY(name_solution(text.kernel->id(), text.kernel->solution(), text.object));
+          }
+          for (const KernelRecord& kernel : kernels) TRY(insert_kernel(kernel));
+          return {};
+        },
+        GroupCommit::Statements::several);
   }
 
   Result<std::vector<KernelRecord>> best_kernels(std::string_view definition, std::string_view device) override {
@@ -287,6 +350,24 @@ class SqliteJournal final : public Journal {
                                                  "; give more of the id");
   }
 
+  // Of a write.
+
+  Result<void> insert_kernel(const KernelRecord& record) {
+    const model::Identity& id = record.identity;
+    return database_->run(kRecordKernel, record.run, record.definition, record.device, record.source_id,
+                          record.parent_source_id, id.iteration, id.parent, id.plan, id.attempt, id.fix,
+                          to_string(record.status), record.speedup, record.kind);
+  }
+
+  Result<void> name_solution(std::string_view source_id, const model::Solution& solution, const std::string& object) {
+    return database_->run("INSERT OR IGNORE INTO solutions(source_id, language, object) VALUES(?,?,?)", source_id,
+                          to_string(solution.language), object);
+  }
+
+  Result<void> keep_text(std::string_view hash, std::string_view bytes) {
+    return database_->run("INSERT OR IGNORE INTO texts(hash, bytes) VALUES(?,?)", hash, bytes);
+  }
+
   Result<void> insert_definition(const model::Task& task) {
     const std::string definition = canonical(Json(task.definition));
     const std::string id = base::sha256_hex(definition);
@@ -301,7 +382,7 @@ class SqliteJournal final : public Journal {
 
   /// An object that a row names: that it is absent is damage.
   Result<std::string> referenced(std::string_view object) {
-    auto bytes = objects_->get(object);
+    auto bytes = load(object);
     if (!bytes && bytes.error().code == ErrorCode::not_found) {
       return fail(ErrorCode::corrupt,
                   bytes.error().message + ", which " + name() + " refers to; restore it from a copy");
@@ -317,9 +398,11 @@ class SqliteJournal final : public Journal {
     return std::move(row.step);
   }
 
-  std::mutex mutex_;  ///< guards all that follows but the object store, which guards itself
+  std::mutex mutex_;  ///< guards all that follows but the object store and the groups, which guard themselves
   std::unique_ptr<Database> database_;
+  GroupCommit writes_{*database_, mutex_};
   std::unordered_map<std::string, std::int64_t> run_numbers_;
+  bool has_texts_ = false;
   std::unique_ptr<ObjectStore> objects_;
   fs::path folder_;
 };

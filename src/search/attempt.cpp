@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "evaluation/entrants.hpp"
 #include "evaluation/judge.hpp"
 #include "model/kernel.hpp"
 
@@ -70,12 +71,6 @@ class RecordedEvaluator final : public evaluation::Evaluator {
   std::string machine_code_id_;
 };
 
-bool can_be_fixed(Status status) {
-  return status == Status::compile_error || status == Status::runtime_error || status == Status::timeout ||
-         status == Status::incorrect_shape || status == Status::incorrect_dtype ||
-         status == Status::incorrect_numerical;
-}
-
 class Attempt {
  public:
   Attempt(AttemptShared& shared, Flow::Seat& seat, agents::Context context, const Candidate& parent,
@@ -101,13 +96,17 @@ class Attempt {
       seat_.enter(Flow::Stage::judge(fix));
       const Kernel kernel = **answer;
       auto judged = judge(kernel);
+      if (!judged && judged.error().why == Why::put_off) {
+        outcome_.unmeasured = kernel;
+        outcome_.fixable = fix < shared_.fixes;
+      }
       if (!judged) return give_up(judged.error());
       const Evaluation& evaluation = judged->evaluation;
       outcome_.duplicate = judged->known;
       const bool mended = fix > 0 && evaluation.status == Status::passed && !outcome_.duplicate;
       outcome_.broken = mended ? outcome_.candidate : std::nullopt;
       keep(kernel, *judged);
-      if (fix == shared_.fixes || outcome_.duplicate || !can_be_fixed(evaluation.status)) return finish();
+      if (fix == shared_.fixes || outcome_.duplicate || !evaluation::can_be_fixed(evaluation.status)) return finish();
       if (fix == 0 && given_before()) return finish();
       if (fix == 0) outcome_.first_failure = outcome_.candidate;
       failed_.insert(outcome_.candidate->kernel.id());

@@ -9,6 +9,7 @@
 #include <stop_token>
 #include <string>
 
+#include "evaluation/judge.hpp"
 #include "model/events.hpp"
 #include "search/asker.hpp"
 #include "search/budget.hpp"
@@ -51,10 +52,10 @@ struct AttemptShared {
   model::EventSink& events;
   FirstAnswers& first_answers;
   Flow& flow;
-  const std::map<std::string, model::Evaluation>& known_sources;       ///< of earlier iterations
-  const std::map<std::string, model::Evaluation>& known_machine_code;  ///< likewise
-  int attempts = 1;                                                    ///< K
-  int fixes = 0;                                                       ///< F
+  const evaluation::KnownEvaluations& known_sources;       ///< of earlier iterations
+  const evaluation::KnownEvaluations& known_machine_code;  ///< likewise
+  int attempts = 1;                                        ///< K
+  int fixes = 0;                                           ///< F
   Stops stops;
 };
 

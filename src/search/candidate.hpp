@@ -27,9 +27,6 @@ struct Candidate {
   std::optional<model::Kernel> open{};  ///< as it was written, where it left values open that tuning has chosen
 };
 
-/// Faster than its parent with certainty, or probably so and worth another look: a place in the play-off.
-bool kept_for_playoff(const model::Evaluation& triage);
-
 /// What became of one attempt.
 struct AttemptOutcome {
   model::Identity identity;  ///< of the last solution
@@ -40,7 +37,10 @@ struct AttemptOutcome {
   std::optional<Candidate> broken{};   ///< the failed solution that the last fix turned into `candidate`, which works
   /// The first answer, when it failed and went to the fixer before all earlier attempts had given theirs.
   std::optional<Candidate> first_failure{};
-  bool put_off = false;    ///< it goes on when somebody elsewhere has answered
+  bool put_off = false;  ///< it goes on when somebody elsewhere has answered
+  /// The answer whose measurement was put off; none where a question was.
+  std::optional<model::Kernel> unmeasured{};
+  bool fixable = false;    ///< of `unmeasured`: if it fails, it goes to the fixer
   bool duplicate = false;  ///< equal to a solution that was known already: neither represents nor teaches
 };
 

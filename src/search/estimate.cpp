@@ -152,7 +152,7 @@ EstimateFacts facts_of_settings(const SearchSettings& settings) {
   const double rounds = settings.iterations;
   const double least = settings.patience > 0 ? std::min<double>(settings.patience, rounds) : rounds;
   facts.iterations = {least, std::min(rounds, std::max(least, 0.8 * rounds)), rounds};
-  const double beam = settings.strategy == Strategy::greedy ? 1 : settings.beam;
+  const double beam = beam_width(settings);
   facts.beam = settings.strategy == Strategy::repeated_sampling ? exactly(beam) : Range{1, (1 + 2 * beam) / 3, beam};
   const double fixes = settings.fixes;
   facts.fixes = {0, std::min(0.4, fixes), std::min(1.5, fixes)};

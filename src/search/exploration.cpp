@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "search/recorder.hpp"
+#include "search/selection.hpp"
 
 namespace accelopt::search {
 
@@ -233,15 +234,9 @@ class Explorer {
 
   /// Of equal programs of one parent, whichever was measured first, the first by identity is the original.
   void mark_duplicates() {
-    std::set<std::pair<int, std::string>> seen;
-    for (AttemptOutcome& outcome : outcomes_) {
-      if (!outcome.candidate || outcome.duplicate) continue;
-      const Candidate& candidate = *outcome.candidate;
-      const bool fresh_source = seen.insert({outcome.parent, candidate.kernel.id()}).second;
-      const bool fresh_code =
-          candidate.machine_code_id.empty() || seen.insert({outcome.parent, candidate.machine_code_id}).second;
-      if (!fresh_source || !fresh_code) outcome.duplicate = true;
-    }
+    std::vector<evaluation::RacedAttempt> raced = as_raced(outcomes_);
+    evaluation::mark_duplicates(raced);
+    for (std::size_t i = 0; i < raced.size(); ++i) outcomes_[i].duplicate = raced[i].duplicate;
   }
 
   const Exploration& x_;

@@ -28,8 +28,8 @@ struct Exploration {
   const TriedPlans& tried;
   const std::vector<agents::Lineage>& lineages;  ///< by place in the beam
   const Ties& ties;
-  const std::map<std::string, model::Evaluation>& known_sources;
-  const std::map<std::string, model::Evaluation>& known_machine_code;
+  const evaluation::KnownEvaluations& known_sources;
+  const evaluation::KnownEvaluations& known_machine_code;
   Asker& asker;
   Measurer& measurer;
   Budget& budget;

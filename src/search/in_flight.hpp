@@ -10,7 +10,8 @@
 
 namespace accelopt::search {
 
-/// Work that several threads may want at once is done by the first and shared with the rest; a failure is not kept.
+/// Work that several threads may want at once is done by the first and shared with the rest. Nothing is kept: whoever
+/// comes later asks the record.
 template <class T>
 class InFlight {
  public:
@@ -28,12 +29,9 @@ class InFlight {
       first = inserted;
     }
     if (first) {
-      auto result = work();
-      if (!result) {
-        const std::scoped_lock lock(mutex_);
-        futures_.erase(key);
-      }
-      promise.set_value(std::move(result));
+      promise.set_value(work());
+      const std::scoped_lock lock(mutex_);
+      futures_.erase(key);
     }
     return future.get();
   }

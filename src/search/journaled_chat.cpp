@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "search/journaled_chat.hpp"
 
+#include "base/hash.hpp"
+
 namespace accelopt::llm {
 
 static void to_json(base::Json& out, const ChatReply& reply) {
@@ -28,13 +30,15 @@ class JournaledChat : public llm::ChatModel {
     base::Json input = base::Json::array();
     for (const llm::Message& message : request.messages)
       input.push_back({static_cast<int>(message.speaker), message.text});
-    return recorder_.once<llm::ChatReply>({{}, model::step_name(model::StepKind::chat, request.label)}, input,
-                                          [&]() -> base::Outcome<llm::ChatReply> {
-                                            TRY_ASSIGN(llm::ChatReply reply, model_.chat(request, stop));
-                                            // By its hash, which the step keeps: what was asked can be read again.
-                                            TRY(recorder_.journal().store(base::canonical(input)));
-                                            return reply;
-                                          });
+    const std::string text = base::canonical(input);
+    return recorder_.once_hashed<llm::ChatReply>({{}, model::step_name(model::StepKind::chat, request.label)},
+                                                 base::sha256_hex(text), [&]() -> base::Outcome<llm::ChatReply> {
+                                                   TRY_ASSIGN(llm::ChatReply reply, model_.chat(request, stop));
+                                                   // By its hash, which the step keeps: what was asked can be read
+                                                   // again.
+                                                   TRY(recorder_.journal().store(text));
+                                                   return reply;
+                                                 });
   }
 
   [[nodiscard]] std::string name() const override { return model_.name(); }

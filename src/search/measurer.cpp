@@ -87,6 +87,10 @@ void Measurer::expect_confirmations(const std::vector<model::Kernel>& finalists)
   if (lookahead_ != nullptr) lookahead_->expect_confirmations(finalists);
 }
 
+void Measurer::expect_playoff(const evaluation::ExpectedPlayoff& playoff) {
+  if (lookahead_ != nullptr) lookahead_->expect_playoff(playoff);
+}
+
 base::Outcome<Evaluation> Measurer::triage(const model::Identity& identity, const model::Kernel& candidate,
                                            const std::string& machine_code_id, const model::Kernel& parent,
                                            std::stop_token stop) {

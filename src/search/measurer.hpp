@@ -31,6 +31,7 @@ class Measurer {
   /// The candidate's build was put off: it will be raced against its parent if it builds.
   void expect_race(const model::Kernel& candidate, const model::Kernel& parent,
                    const std::string& parent_machine_code_id);
+  void expect_playoff(const evaluation::ExpectedPlayoff& playoff);
   void expect_confirmations(const std::vector<model::Kernel>& finalists);
   /// Keyed by (iteration, parent, machine code): equal code is raced once against one parent.
   base::Outcome<model::Evaluation> triage(const model::Identity& identity, const model::Kernel& candidate,

@@ -21,12 +21,7 @@ namespace {
 /// The branches' representatives that are worth a place in the race, each machine code once.
 std::vector<Candidate> new_entrants(const std::vector<AttemptOutcome>& outcomes) {
   std::vector<Candidate> children;
-  std::set<std::string> machine_code;
-  for (const std::size_t i : representatives(outcomes)) {
-    const Candidate& child = *outcomes[i].candidate;
-    if (kept_for_playoff(child.evaluation) && machine_code.insert(child.machine_code_id).second)
-      children.push_back(child);
-  }
+  for (const std::size_t i : evaluation::new_entrants(as_raced(outcomes))) children.push_back(*outcomes[i].candidate);
   return children;
 }
 
@@ -73,9 +68,7 @@ class PlayOff {
     if (arm_of_.try_emplace(candidate.kernel.id(), field_.size()).second) field_.push_back(candidate);
   }
 
-  [[nodiscard]] int places() const {
-    return selecting_.settings.strategy == Strategy::greedy ? 1 : selecting_.settings.beam;
-  }
+  [[nodiscard]] int places() const { return beam_width(selecting_.settings); }
 
   Outcome<void> race() {
     std::vector<evaluation::Arm> arms;
@@ -193,6 +186,33 @@ Outcome<Selection> play_off(const Selecting& selecting, const std::vector<Attemp
   const std::vector<Candidate> children = new_entrants(outcomes);
   if (children.empty()) return Selection{selecting.beam, selecting.finalists, {}};  // nothing new to race
   return PlayOff(selecting, children).run();
+}
+
+void expect_play_off(const Selecting& selecting, const std::vector<AttemptOutcome>& outcomes,
+                     std::vector<std::string> known_code, evaluation::Leader leader) {
+  const bool asks = std::any_of(outcomes.begin(), outcomes.end(),
+                                [](const auto& outcome) { return outcome.put_off && !outcome.unmeasured; });
+  if (asks || selecting.settings.rules != Rules::standard) return;
+  evaluation::ExpectedPlayoff expected{.beam = {},
+                                       .finalists = {},
+                                       .baseline = selecting.baseline.kernel,
+                                       .attempts = {},
+                                       .known_code = std::move(known_code),
+                                       .places = beam_width(selecting.settings),
+                                       .leader = leader};
+  for (const Candidate& parent : selecting.beam) expected.beam.push_back(parent.kernel);
+  for (const Candidate& finalist : selecting.finalists) expected.finalists.push_back(finalist.kernel);
+  for (const AttemptOutcome& outcome : outcomes) {
+    if (!outcome.unmeasured && !outcome.candidate) continue;
+    const bool known = !outcome.unmeasured;
+    expected.attempts.push_back({.parent = outcome.parent,
+                                 .plan = outcome.identity.plan,
+                                 .kernel = known ? outcome.candidate->kernel : *outcome.unmeasured,
+                                 .evaluation = known ? std::optional(outcome.candidate->evaluation) : std::nullopt,
+                                 .duplicate = outcome.duplicate,
+                                 .fixable = !known && outcome.fixable});
+  }
+  selecting.measurer.expect_playoff(expected);
 }
 
 Selection select_as_published(const Selecting& selecting, const std::vector<AttemptOutcome>& outcomes) {

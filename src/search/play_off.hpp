@@ -39,6 +39,11 @@ struct Selection {
 /// @error as Measurer's; `cancelled` too where something was put off.
 base::Outcome<Selection> play_off(const Selecting& selecting, const std::vector<AttemptOutcome>& outcomes);
 
+/// Tells the measurer of the play-off that follows the measurements that the iteration waits for, unless it waits for
+/// answers as well. `known_code`: of earlier iterations, sorted.
+void expect_play_off(const Selecting& selecting, const std::vector<AttemptOutcome>& outcomes,
+                     std::vector<std::string> known_code, evaluation::Leader leader);
+
 /// Paper rules: latencies as recorded, parents do not compete, failures stand for their parent's code.
 Selection select_as_published(const Selecting& selecting, const std::vector<AttemptOutcome>& outcomes);
 

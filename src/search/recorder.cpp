@@ -14,9 +14,8 @@ std::chrono::milliseconds Recorder::since_start() const {
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start_);
 }
 
-base::Outcome<Json> Recorder::once_json(const journal::StepKey& key, const Json& input,
+base::Outcome<Json> Recorder::once_json(const journal::StepKey& key, const std::string& input_hash,
                                         const std::function<base::Outcome<Json>()>& produce) {
-  const std::string input_hash = base::sha256_hex(base::canonical(input));
   TRY_ASSIGN(const auto known, journal_.find_step(run_, key, input_hash));
   if (known) {
     ++found_;

@@ -9,6 +9,7 @@
 #include <string>
 #include <type_traits>
 
+#include "base/hash.hpp"
 #include "base/json.hpp"
 #include "base/outcome.hpp"
 #include "journal/journal.hpp"
@@ -28,7 +29,14 @@ class Recorder {
   template <class T>
   base::Outcome<T> once(const journal::StepKey& key, const base::Json& input,
                         const std::function<base::Outcome<T>()>& produce) {
-    TRY_ASSIGN(const base::Json output, once_json(key, input, [&]() -> base::Outcome<base::Json> {
+    return once_hashed<T>(key, base::sha256_hex(base::canonical(input)), produce);
+  }
+
+  /// The same of an input whose canonical text has this SHA-256.
+  template <class T>
+  base::Outcome<T> once_hashed(const journal::StepKey& key, const std::string& input_hash,
+                               const std::function<base::Outcome<T>()>& produce) {
+    TRY_ASSIGN(const base::Json output, once_json(key, input_hash, [&]() -> base::Outcome<base::Json> {
                  auto made = produce();
                  if (!made) return tl::make_unexpected(made.error());
                  return base::Json(*made);
@@ -55,7 +63,7 @@ class Recorder {
   [[nodiscard]] int absent() const { return absent_; }
 
  private:
-  base::Outcome<base::Json> once_json(const journal::StepKey& key, const base::Json& input,
+  base::Outcome<base::Json> once_json(const journal::StepKey& key, const std::string& input_hash,
                                       const std::function<base::Outcome<base::Json>()>& produce);
   [[nodiscard]] std::chrono::milliseconds since_start() const;
 

@@ -15,6 +15,7 @@
 #include "search/learning.hpp"
 #include "search/play_off.hpp"
 #include "search/recollection.hpp"
+#include "search/roofline_share.hpp"
 #include "stats/estimate.hpp"
 
 namespace accelopt::search {
@@ -39,29 +40,12 @@ double geometric_mean_ns(const std::vector<model::WorkloadTiming>& workloads) {
   return times.empty() ? 0 : stats::geometric_mean(times);
 }
 
-/// The smallest share of the roofline over the raced workloads; 0 where it is unknown.
-double least_roofline(const std::vector<model::WorkloadTiming>& workloads) {
-  double least = 1;
-  bool any = false;
-  for (const model::WorkloadTiming& workload : workloads) {
-    if (workload.role != model::Role::race) continue;
-    least = std::min(least, workload.roofline ? workload.roofline->fraction : 0.0);
-    any = true;
-  }
-  return any ? least : 0;
-}
-
-/// "workload wide runs at 97 % of what memory allows": the one that is farthest from its floor.
-std::string farthest_from_roofline(const std::vector<model::WorkloadTiming>& workloads) {
-  const model::WorkloadTiming* farthest = nullptr;
-  for (const model::WorkloadTiming& workload : workloads) {
-    if (workload.role != model::Role::race || !workload.roofline) continue;
-    if (farthest == nullptr || workload.roofline->fraction < farthest->roofline->fraction) farthest = &workload;
-  }
-  if (farthest == nullptr) return {};
-  return fmt::format("workload {} runs at {:.0f} % of what this machine's measured {} allows", farthest->name,
-                     100 * farthest->roofline->fraction,
-                     farthest->roofline->bound == "memory" ? "memory" : "arithmetic");
+/// What a further candidate of the same program is told: of a large run's memory it is the largest part.
+std::shared_ptr<const model::Evaluation> known_of(const model::Evaluation& evaluation) {
+  auto known = std::make_shared<model::Evaluation>(evaluation);
+  known->samples = {};
+  known->stages = {};
+  return known;
 }
 
 /// Most attempts of one iteration where all of them have to stand side by side, each on a thread of its own.
@@ -136,10 +120,11 @@ class Search {
     baseline_.workloads = opened_.baseline.workloads;
     const model::Kernel& kernel = baseline_.kernel;
     if (!recorder_.replaying()) TRY(ports_.journal->record_solution(kernel.id(), kernel.solution()));
-    known_sources_[kernel.id()] = baseline_.evaluation;
-    known_machine_code_[baseline_.machine_code_id] = baseline_.evaluation;
+    const auto known = known_of(baseline_.evaluation);
+    known_sources_[kernel.id()] = known;
+    known_machine_code_[baseline_.machine_code_id] = known;
     beam_ = {baseline_};
-    const int widest = settings_.strategy == Strategy::greedy ? 1 : settings_.beam;
+    const int widest = beam_width(settings_);
     if (settings_.strategy == Strategy::repeated_sampling) beam_.assign(static_cast<std::size_t>(widest), baseline_);
     ports_.events->on(model::RunStarted{request_.run, request_.task.definition.name, opened_.device.name,
                                         settings_.iterations, geometric_mean_ns(opened_.baseline.workloads),
@@ -179,6 +164,7 @@ class Search {
                             .flow = request_.flow};
     TRY_ASSIGN(auto outcomes, search::explore(exploration));
     waiting_ = std::any_of(outcomes.begin(), outcomes.end(), [](const auto& o) { return o.put_off; });
+    if (waiting_) expect_play_off(outcomes);
     TRY(keep_profiles());
     const bool any =
         std::any_of(outcomes.begin(), outcomes.end(), [](const auto& o) { return o.candidate.has_value(); });
@@ -189,6 +175,16 @@ class Search {
     if (!stopping()) TRY(asker_.settle());
     TRY(remember(outcomes));
     return outcomes;
+  }
+
+  /// Where all that is missing are measurements, what comes after them is known by rule: it can travel with them.
+  void expect_play_off(const std::vector<AttemptOutcome>& outcomes) {
+    std::vector<std::string> known_code;
+    for (const auto& [code, evaluation] : known_machine_code_) known_code.push_back(code);
+    const bool last = iteration_ + 1 >= settings_.iterations || budget_.exhausted() ||
+                      (settings_.patience > 0 && rounds_without_new_incumbent_ + 1 >= settings_.patience);
+    search::expect_play_off(selecting(), outcomes, std::move(known_code),
+                            last ? evaluation::Leader::confirmed : evaluation::Leader::left);
   }
 
   /// The profiles that the planners were shown stay with the parents, for the summarizer.
@@ -211,6 +207,8 @@ class Search {
 
   /// Files what an iteration found: known sources and machine code, plans tried, the kernel database, counts.
   Result<void> remember(const std::vector<AttemptOutcome>& outcomes) {
+    std::vector<model::Kernel> solutions;
+    std::vector<journal::KernelRecord> records;
     for (const AttemptOutcome& outcome : outcomes) {
       const Candidate& parent = beam_[static_cast<std::size_t>(outcome.parent)];
       if (outcome.identity.attempt == 0 && !outcome.plan.title.empty()) ++plans_;
@@ -224,16 +222,15 @@ class Search {
       const Candidate& candidate = *outcome.candidate;
       ++counts_[std::string(model::to_string(candidate.evaluation.status))];
       if (outcome.duplicate) ++known_;
-      known_sources_.try_emplace(candidate.kernel.id(), candidate.evaluation);
-      if (candidate.open) known_sources_.try_emplace(candidate.open->id(), candidate.evaluation);
-      if (!candidate.machine_code_id.empty())
-        known_machine_code_.try_emplace(candidate.machine_code_id, candidate.evaluation);
-      if (recorder_.replaying()) continue;
-      TRY(ports_.journal->record_solution(candidate.kernel.id(), candidate.kernel.solution()));
-      if (candidate.open) TRY(ports_.journal->record_solution(candidate.open->id(), candidate.open->solution()));
-      TRY(ports_.journal->record_kernel(kernel_record(candidate, StepKind::triage, std::nullopt)));
+      const auto known = known_of(candidate.evaluation);
+      known_sources_.try_emplace(candidate.kernel.id(), known);
+      if (candidate.open) known_sources_.try_emplace(candidate.open->id(), known);
+      if (!candidate.machine_code_id.empty()) known_machine_code_.try_emplace(candidate.machine_code_id, known);
+      solutions.push_back(candidate.kernel);
+      if (candidate.open) solutions.push_back(*candidate.open);
+      records.push_back(kernel_record(candidate, StepKind::triage, std::nullopt));
     }
-    return {};
+    return recorder_.replaying() ? Result<void>() : ports_.journal->record_found(solutions, records);
   }
 
   journal::KernelRecord kernel_record(const Candidate& candidate, StepKind kind, std::optional<double> speedup) {
@@ -327,28 +324,33 @@ class Search {
     return {};
   }
 
+  Selecting selecting() {
+    return {.baseline = baseline_,
+            .settings = settings_,
+            .iteration = iteration_,
+            .beam = beam_,
+            .finalists = finalists_,
+            .measurer = measurer_,
+            .abort = stops_.abort,
+            .counts = counts_};
+  }
+
   Outcome<void> select(const std::vector<AttemptOutcome>& outcomes) {
-    const Selecting selecting{.baseline = baseline_,
-                              .settings = settings_,
-                              .iteration = iteration_,
-                              .beam = beam_,
-                              .finalists = finalists_,
-                              .measurer = measurer_,
-                              .abort = stops_.abort,
-                              .counts = counts_};
     Selection next;
     if (settings_.rules == Rules::standard) {
-      TRY_ASSIGN(next, play_off(selecting, outcomes));
+      TRY_ASSIGN(next, play_off(selecting(), outcomes));
     } else {
-      next = select_as_published(selecting, outcomes);
+      next = select_as_published(selecting(), outcomes);
     }
     for (const std::string& note : next.notes) ports_.events->on(model::Note{note});
     drop_failed(next);
     beam_ = std::move(next.beam);
     finalists_ = std::move(next.finalists);
     if (recorder_.replaying()) return {};
+    std::vector<journal::KernelRecord> records;
     for (const Candidate& candidate : next.raced)
-      TRY(ports_.journal->record_kernel(kernel_record(candidate, StepKind::playoff, candidate.score.estimate)));
+      records.push_back(kernel_record(candidate, StepKind::playoff, candidate.score.estimate));
+    TRY(ports_.journal->record_found({}, records));
     return {};
   }
 
@@ -563,8 +565,8 @@ class Search {
   TriedPlans tried_;
   Ancestry ancestry_;
   Ties ties_;
-  std::map<std::string, model::Evaluation> known_sources_;
-  std::map<std::string, model::Evaluation> known_machine_code_;
+  evaluation::KnownEvaluations known_sources_;
+  evaluation::KnownEvaluations known_machine_code_;
   std::map<std::string, int> counts_;
   int known_ = 0;  ///< attempts that led to a known program
   int experiences_ = 0;

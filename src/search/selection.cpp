@@ -26,30 +26,23 @@ double effect(const AttemptOutcome& outcome) {
 
 }  // namespace
 
-bool kept_for_playoff(const model::Evaluation& triage) {
-  if (triage.status != Status::passed || !triage.ratio) return false;
-  const bool given_up = triage.decided_by == model::DecidedBy::futility;
-  return triage.verdict == Verdict::faster ||
-         (triage.verdict == Verdict::undecided && !given_up && triage.ratio->estimate > 1);
+std::vector<evaluation::RacedAttempt> as_raced(const std::vector<AttemptOutcome>& outcomes) {
+  std::vector<evaluation::RacedAttempt> out;
+  for (const AttemptOutcome& outcome : outcomes) {
+    evaluation::RacedAttempt& raced = out.emplace_back();
+    raced.parent = outcome.parent;
+    raced.plan = outcome.identity.plan;
+    raced.duplicate = outcome.duplicate;
+    if (!outcome.candidate) continue;
+    raced.source_id = outcome.candidate->kernel.id();
+    raced.machine_code_id = outcome.candidate->machine_code_id;
+    raced.evaluation = &outcome.candidate->evaluation;
+  }
+  return out;
 }
 
 std::vector<std::size_t> representatives(const std::vector<AttemptOutcome>& outcomes) {
-  std::map<std::pair<int, int>, std::vector<std::size_t>> branches;
-  for (std::size_t i = 0; i < outcomes.size(); ++i) {
-    if (measured(outcomes[i]) && !outcomes[i].duplicate) {
-      branches[{outcomes[i].parent, outcomes[i].identity.plan}].push_back(i);
-    }
-  }
-  std::vector<std::size_t> chosen;
-  for (const auto& [branch, members] : branches) {
-    // The first of equals wins: members are in order of identity.
-    const auto by_effect = [&](std::size_t a, std::size_t b) { return effect(outcomes[a]) < effect(outcomes[b]); };
-    const auto by_effect_reversed = [&](std::size_t a, std::size_t b) { return by_effect(b, a); };
-    const std::size_t fastest = *std::min_element(members.begin(), members.end(), by_effect_reversed);
-    const std::size_t slowest = *std::min_element(members.begin(), members.end(), by_effect);
-    chosen.push_back(effect(outcomes[fastest]) > 1 ? fastest : slowest);
-  }
-  return chosen;
+  return evaluation::representatives(as_raced(outcomes));
 }
 
 bool is_parents_program(const AttemptOutcome& outcome) {

@@ -4,13 +4,16 @@
 
 #include <vector>
 
+#include "evaluation/entrants.hpp"
 #include "search/candidate.hpp"
 #include "search/settings.hpp"
 
 namespace accelopt::search {
 
-/// Each (parent, plan) branch's best attempt: the fastest if any is faster than the parent, else the slowest measured
-/// one. Branches without a measured attempt have none. `outcomes` in order of identity; gives indices into it.
+/// What decisions on the field of a play-off look at; an entry an outcome, which they point into.
+std::vector<evaluation::RacedAttempt> as_raced(const std::vector<AttemptOutcome>& outcomes);
+
+/// As evaluation::representatives; indices into the outcomes, which are in order of identity.
 std::vector<std::size_t> representatives(const std::vector<AttemptOutcome>& outcomes);
 
 /// A pair that is worth a summary.

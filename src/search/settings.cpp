@@ -176,4 +176,8 @@ ACCELOPT_JSON(SearchSettings) {
   if (Field::kReads || it.asking != Asking::apart_renamed) field.optional_name("asking", it.asking, kAskings);
 }
 
+int beam_width(const SearchSettings& settings) {
+  return settings.strategy == Strategy::greedy ? 1 : settings.beam;
+}
+
 }  // namespace accelopt::search

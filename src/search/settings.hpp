@@ -62,6 +62,9 @@ base::Result<SearchSettings> preset(std::string_view name);
 /// @error invalid_argument: a value outside its range, with its name and range.
 base::Result<void> check(const SearchSettings& settings);
 
+/// Kernels that an iteration begins with, and places of its play-off.
+int beam_width(const SearchSettings& settings);
+
 /// A replay spends nothing: where a budget ended the run is on record.
 SearchSettings without_budgets(SearchSettings settings);
 

@@ -75,15 +75,19 @@ class Archive:
         assert old in text, (name, old)
         self.members[name] = text.replace(old, new, 1)
 
-    def manifest(self, schema=1):
+    @property
+    def schema(self):
+        return json.loads(self.members["manifest.json"])["schema"]
+
+    def manifest(self, schema):
         members = [{"name": name, "sha256": hashlib.sha256(text).hexdigest(), "size": len(text)}
                    for name, text in sorted(self.members.items()) if name != "manifest.json"]
         root = hashlib.sha256(canonical(members).encode()).hexdigest()
         return canonical({"type": "evidence", "schema": schema, "members": members, "root": root}).encode() + b"\n"
 
-    def sealed(self, schema=1):
+    def sealed(self, schema=None):
         """With hashes that are right."""
-        self.members["manifest.json"] = self.manifest(schema)
+        self.members["manifest.json"] = self.manifest(schema or self.schema)
         return self.bytes()
 
     def bytes(self):

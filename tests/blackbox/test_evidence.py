@@ -75,7 +75,10 @@ class Recorded(EvidenceCase):
                 verified = self.verify(path)
                 self.assertEqual([(c["name"], c["state"]) for c in verified["checks"]], [(name, "passed") for name in CHECKS])
                 self.assertEqual((verified["run"], verified["task"], verified["speedup"]), (result["run"], result["task"], result["speedup"]))
-                self.assertRegex(verified["checks"][4]["text"], r"follow from the samples \(races: \d+, confirmations: 1, blocks: \d+\)")
+                # Their play-offs were recorded before samples of play-offs were kept.
+                self.assertEqual(Archive(path).schema, 1)
+                self.assertRegex(verified["checks"][4]["text"],
+                                 r"follow from the samples \(races: \d+, play-offs: 0, confirmations: 1, blocks: \d+\); scores of play-offs \(\d+\) have none")
 
     def test_it_is_written_the_same_again_and_read_by_people(self):
         result = self.record(next(path for path in RUNS if path.name == "silu"))
@@ -326,8 +329,8 @@ class Tampering(EvidenceCase):
         self.record(next(path for path in RUNS if path.name == "silu"))
         archive = Archive(self.evidence())
         newer = self.folder / "newer.tar"
-        newer.write_bytes(archive.sealed(schema=2))
-        self.assert_says(self.accelopt("verify", newer), 1, "version 2", "use a newer accelopt")
+        newer.write_bytes(archive.sealed(schema=3))
+        self.assert_says(self.accelopt("verify", newer), 1, "version 3", "use a newer accelopt")
 
 
 class OnThisProcessor(EvidenceCase):
@@ -349,6 +352,8 @@ class OnThisProcessor(EvidenceCase):
         self.assertEqual({c["state"] for c in verified["checks"]}, {"passed"}, verified)
         self.assertIn("2 comparisons with others are stated, and not proven", next(c["text"] for c in verified["checks"] if c["name"] == "result"))
         self.assertIsNone(verified["here"])
+        self.assertRegex(verified["checks"][4]["text"], r"\(races: \d+, play-offs: 1, confirmations: \d, blocks: \d+\)$")
+        self.check_tampered_playoffs(path)
         # The winner is many times faster: half of that, as ratios multiply, is seen on a busy machine too.
         self.assertGreater(result["speedup"]["low"], 3)
         measured = self.succeed("verify", path, "--measure", seconds=300)
@@ -356,6 +361,58 @@ class OnThisProcessor(EvidenceCase):
         self.assertRegex(measured.out.splitlines()[-1], "holds here")
         self.check_a_claim_that_fails_on_paper(path)
         self.check_an_invented_baseline(path, result["speedup"]["estimate"])
+
+    def check_tampered_playoffs(self, path):
+        """Scores that the samples of the play-off do not give, and samples that no such play-off gives, with hashes that are right."""
+        self.assertEqual(Archive(path).schema, 2)
+
+        def scored(place, change):
+            return lambda output: setting(["arms", *place], change)(output)
+
+        def sampled(change):
+            return lambda output: change(output["samples"])
+
+        def raced(output):
+            """An arm that was measured to the end, other than the baseline."""
+            return next(i for i, arm in enumerate(output["arms"]) if i > 0 and arm["measured"])
+
+        def faster(output):
+            for sample in output["samples"]:
+                sample["times_ns"][raced(output)] = scaled(sample["times_ns"][raced(output)], 0.5)
+
+        cases = [
+            ("a score", lambda o: scored([raced(o), "score"], lambda s: scaled(s, 1.1))(o), "arm [1-9]: its score is .* on record"),
+            ("a score's interval", lambda o: scored([raced(o), "score", "low"], lambda s: s * 0.99)(o), "its score, low end"),
+            ("a time", lambda o: scored([raced(o), "workloads", 0, "time_ns"], lambda t: t * 0.9)(o), "time_ns"),
+            ("a share of the roofline", lambda o: scored([raced(o), "workloads", 0, "roofline", "fraction"], lambda f: f / 2)(o), "share of the roofline"),
+            ("an arm's blocks", lambda o: scored([raced(o), "blocks"], lambda n: n + 1)(o), "its blocks is"),
+            ("an arm that was not measured", lambda o: scored([raced(o), "measured"], lambda _: False)(o), "whether it was measured"),
+            ("an arm that was dropped", lambda o: scored([raced(o), "dropped"], lambda was: not was)(o), "whether it was dropped"),
+            ("the number of blocks", lambda o: o.update(blocks=o["blocks"] + 1), "number of blocks"),
+            ("places that came apart", lambda o: o.update(separated=not o["separated"]), "came apart"),
+            ("faster samples", faster, "its score is|time_ns|dropped|came apart|none of a race"),
+            ("a sample left out", sampled(lambda samples: samples.pop(0)), "blocks is|none of a race"),
+            ("a sample too many", sampled(lambda samples: samples.append(samples[-1])), "none of a race|number of blocks"),
+            ("a sample that is no time", sampled(lambda samples: samples[0]["times_ns"][0].__setitem__(0, -1.0)), "no time"),
+            ("a sample of another workload", sampled(lambda samples: samples[0]["times_ns"][0].append(1.0)), "none of a race"),
+            ("no samples", lambda o: o.pop("samples"), "its samples are missing"),
+            ("an arm that failed", sampled(lambda samples: samples[0].update(failed=[1])), "none of a race|measured"),
+        ]
+        for number, (name, change, words) in enumerate(cases):
+            with self.subTest(name):
+                archive = Archive(path)
+                archive.change_step("playoff", lambda step, change=change: change(step["output"]))
+                tampered = self.folder / f"playoff-{number}.tar"
+                tampered.write_bytes(archive.sealed())
+                failed = next(c for c in self.verify(tampered, code=5)["checks"] if c["state"] == "failed")
+                self.assertEqual(failed["name"], "numbers", failed)
+                self.assertRegex(failed["text"], "the play-off of iteration 1.*(" + words + ")")
+        archive = Archive(path)
+        archive.change_step("playoff", lambda step: step["output"]["samples"][0]["times_ns"].pop())
+        foreign = self.folder / "playoff-arms.tar"
+        foreign.write_bytes(archive.sealed())
+        failed = next(c for c in self.verify(foreign, code=5)["checks"] if c["state"] == "failed")
+        self.assertEqual((failed["name"], "has other arms" in failed["text"]), ("record", True), failed)
 
     def check_a_claim_that_fails_on_paper(self, path):
         """It is not measured."""

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """`config`, `gc` and `--export-markdown`: what a person looks up, cleans up and passes on."""
 
+import contextlib
 import fcntl
 import hashlib
 import json
 import os
+import sqlite3
 import time
 
 import support
@@ -103,24 +105,32 @@ class Gc(support.TestCase):
     def objects(self):
         return {path for path in (self.workspace / "objects").rglob("*") if path.is_file()}
 
+    def texts(self):
+        """Small objects, which are rows of the journal."""
+        with contextlib.closing(sqlite3.connect(self.workspace / "accelopt.db")) as journal:
+            return {row[0] for row in journal.execute("SELECT hash FROM texts")}
+
     def gc(self, *arguments):
         return self.succeed("gc", "--workspace", self.workspace, "--json", *arguments).last
 
     def test_only_what_nothing_refers_to_goes(self):
         self.a_run()
         shown = self.succeed("show", "--workspace", self.workspace, "--json", "--samples").out
-        kept = self.objects()
-        self.assertTrue(kept)
+        kept, texts = self.objects(), self.texts()
+        self.assertTrue(texts)
         orphan = self.orphan()
-        unfinished = next(iter(kept)).with_suffix(".aB3dE6")
+        unfinished = orphan.with_suffix(".aB3dE6")
         unfinished.write_bytes(b"half")
+        with contextlib.closing(sqlite3.connect(self.workspace / "accelopt.db")) as journal, journal:
+            journal.execute("INSERT INTO texts(hash, bytes) VALUES(?, ?)", (hashlib.sha256(b"small").hexdigest(), "small"))
         foreign = self.workspace / "objects" / "notes.txt"
         foreign.write_text("mine")
         looked = self.gc("--dry-run")
-        self.assertEqual((looked["dry_run"], looked["objects"], looked["object_bytes"]), (True, 2, 12))
+        self.assertEqual((looked["dry_run"], looked["objects"], looked["object_bytes"]), (True, 3, 17))
         self.assertTrue(orphan.exists() and unfinished.exists())
         done = self.gc()
-        self.assertEqual((done["objects"], done["object_bytes"], done["objects_kept"]), (2, 12, len(kept)))
+        self.assertEqual((done["objects"], done["object_bytes"], done["objects_kept"]), (3, 17, len(kept) + len(texts)))
+        self.assertEqual(self.texts(), texts)
         self.assertEqual(self.objects(), kept | {foreign})
         self.assertEqual(self.gc()["objects"], 0)
         self.assertEqual(self.succeed("show", "--workspace", self.workspace, "--json", "--samples").out, shown)

@@ -55,7 +55,7 @@ class Judge : public testing::Test {
   Machine machine;
   model::Solution baseline = source("speed=1");
   model::Evaluation opened = machine.open(task(), {}, {})->baseline;
-  std::map<std::string, model::Evaluation> by_source, by_code;
+  KnownEvaluations by_source, by_code;
 };
 
 TEST_F(Judge, DoesNotBuild_IsACompileError) {
@@ -207,10 +207,11 @@ TEST_F(Judge, MachineCodeOfTheOpponent_IsNotRaced) {
 }
 
 TEST_F(Judge, KnownProgram_GetsItsVerdict) {
-  model::Evaluation& known = by_code[machine.build(source("speed=3"), {})->machine_code_id];
+  model::Evaluation known;
   known.status = Status::incorrect_numerical;
   known.source_id = "first";
   known.stages = {{model::Stage::triage, 1}};
+  by_code[machine.build(source("speed=3"), {})->machine_code_id] = std::make_shared<model::Evaluation>(known);
 
   const auto judged = judge_known("speed=3\nnote");
 
@@ -224,7 +225,9 @@ TEST_F(Judge, KnownProgram_GetsItsVerdict) {
 TEST_F(Judge, ConfigurationThatIsKnown_KeepsItsOwnTuning) {
   const model::Solution open = source("//@ tune A in {1, 2}\nspeed=2");
   const model::Solution chosen = model::with_values(open, {2});
-  by_code[machine.build(chosen, {})->machine_code_id].source_id = "first";
+  model::Evaluation first;
+  first.source_id = "first";
+  by_code[machine.build(chosen, {})->machine_code_id] = std::make_shared<model::Evaluation>(first);
 
   const auto judged = judge_known(model::main_text(open));
 
@@ -237,7 +240,8 @@ TEST_F(Judge, ConfigurationThatIsKnown_KeepsItsOwnTuning) {
 
 TEST_F(Judge, OpenSourceThatIsKnown_IsTheSameConfiguration) {
   const model::Solution open = source("//@ tune A in {1, 2}\nspeed=2");
-  by_source[model::source_id(open)] = judge_known(model::main_text(open)).value().evaluation;
+  by_source[model::source_id(open)] =
+      std::make_shared<model::Evaluation>(judge_known(model::main_text(open)).value().evaluation);
 
   const auto judged = judge_known(model::main_text(open));
 

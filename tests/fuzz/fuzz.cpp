@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Readers of outside text against a corpus, and against what becomes of it by changes.
-//   fuzz CORPUS [--seconds N] [--seed N] [READER...]
-// Reads every file of CORPUS/READER; then, for N seconds of each reader's share, what changes make of them. An input
-// that came to a new outcome is changed further. A crash, a reader that lets an exception out, and an input that takes
-// 10 s of processor time end the program with the input in ./finding-READER.
+//   fuzz FIXTURES [--seconds N] [--seed N] [--keep FOLDER] [--list] [READER...]
+// Reads every file of FIXTURES/fuzz/READER; then, for N seconds a reader, what changes make of them. An input that came
+// to a new outcome, or took a new branch where the build says so (coverage.hpp), is changed further, and written to
+// FOLDER/READER. A crash, a reader that lets an exception out, what a sanitizer reports, and an input that takes 10 s
+// of processor time end the program with the input in ./finding-READER.
 #include <fcntl.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -20,7 +21,13 @@
 #include <string>
 #include <vector>
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/common_interface_defs.h>
+#endif
+
 #include "base/files.hpp"
+#include "base/hash.hpp"
+#include "fuzz/coverage.hpp"
 #include "fuzz/mutation.hpp"
 #include "fuzz/readers.hpp"
 
@@ -54,6 +61,17 @@ void on_signal(int signal) {
   std::raise(signal);
 }
 
+/// A sanitizer reports what the hardware traps by itself, and ends the program behind our back.
+void watch_for_findings() {
+  std::vector<int> signals = {SIGABRT, SIGVTALRM};
+#ifdef __SANITIZE_ADDRESS__
+  __sanitizer_set_death_callback(keep_finding);
+#else
+  signals.insert(signals.end(), {SIGSEGV, SIGBUS, SIGFPE, SIGILL});
+#endif
+  for (const int signal : signals) std::signal(signal, on_signal);
+}
+
 /// What tells outcomes apart: their words. Numbers, and words that stand in the input, are the input's.
 std::string kind_of(const std::string& outcome, const std::string& input) {
   std::string kind, word;
@@ -84,6 +102,7 @@ class Run {
       read_one(std::move(*input));
       pool_.push_back(last_);
     }
+    from_corpus_ = pool_.size();
   }
 
   void change_for(std::chrono::milliseconds time) {
@@ -92,6 +111,14 @@ class Run {
       const bool is_new = read_one(accelopt::fuzz::mutated(pool_[random_() % pool_.size()], pool_, random_));
       if (is_new && pool_.size() < kMostKept) pool_.push_back(last_);
     }
+  }
+
+  /// Writes the inputs that were new, named by their hash.
+  [[nodiscard]] bool keep(const std::filesystem::path& folder) const {
+    if (!accelopt::base::make_folders(folder)) return false;
+    return std::all_of(pool_.begin() + static_cast<std::ptrdiff_t>(from_corpus_), pool_.end(), [&](const auto& input) {
+      return accelopt::base::write_file(folder / accelopt::base::sha256_hex(input).substr(0, 16), input).has_value();
+    });
   }
 
   [[nodiscard]] std::size_t inputs() const { return inputs_; }
@@ -105,22 +132,27 @@ class Run {
     in_hand = &last_;
     const itimerval limit{{0, 0}, {kMostInputSeconds, 0}};
     setitimer(ITIMER_VIRTUAL, &limit, nullptr);
+    accelopt::fuzz::begin_watching();
     const std::string outcome = reader_.read(last_);
+    const bool new_branch = accelopt::fuzz::end_watching();
     in_hand = nullptr;
     ++inputs_;
-    return kinds_.insert(kind_of(outcome, last_)).second;
+    return kinds_.insert(kind_of(outcome, last_)).second || new_branch;
   }
 
   const Reader& reader_;
   std::mt19937_64 random_;
   std::vector<std::string> pool_;
+  std::size_t from_corpus_ = 0;  ///< of the pool
   std::set<std::string> kinds_;
   std::string last_;
   std::size_t inputs_ = 0;
 };
 
 struct Arguments {
-  std::filesystem::path corpus;
+  std::filesystem::path fixtures;
+  std::filesystem::path keep;  ///< empty: nowhere
+  bool list = false;
   double seconds = 0;
   std::uint64_t seed = 1;
   std::set<std::string> only;
@@ -134,15 +166,19 @@ bool read_arguments(const std::vector<std::string>& words, Arguments& arguments)
       arguments.seconds = std::atof(words[++at].c_str());
     } else if (words[at] == "--seed" && has_value) {
       arguments.seed = std::strtoull(words[++at].c_str(), nullptr, 10);
+    } else if (words[at] == "--keep" && has_value) {
+      arguments.keep = words[++at];
+    } else if (words[at] == "--list") {
+      arguments.list = true;
     } else if (words[at].starts_with("-")) {
       return false;
-    } else if (arguments.corpus.empty()) {
-      arguments.corpus = words[at];
+    } else if (arguments.fixtures.empty()) {
+      arguments.fixtures = words[at];
     } else {
       arguments.only.insert(words[at]);
     }
   }
-  return std::filesystem::is_directory(arguments.corpus);
+  return std::filesystem::is_directory(arguments.fixtures / "fuzz");
 }
 
 std::uintmax_t bytes_below(const std::filesystem::path& folder) {
@@ -158,26 +194,35 @@ std::uintmax_t bytes_below(const std::filesystem::path& folder) {
 int main(int argc, char** argv) {
   Arguments arguments;
   if (!read_arguments({argv + 1, argv + argc}, arguments)) {
-    std::fputs("usage: fuzz CORPUS [--seconds N] [--seed N] [READER...]\n", stderr);
+    std::fputs("usage: fuzz FIXTURES [--seconds N] [--seed N] [--keep FOLDER] [--list] [READER...]\n", stderr);
     return 2;
   }
-  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGVTALRM}) std::signal(signal, on_signal);
+  const auto readers = accelopt::fuzz::readers(arguments.fixtures);
+  if (arguments.list) {
+    for (const Reader& reader : readers) std::printf("%s\n", reader.name.c_str());
+    return 0;
+  }
+  watch_for_findings();
+  const auto corpus = arguments.fixtures / "fuzz";
   bool good = true;
-  for (const Reader& reader : accelopt::fuzz::readers()) {
+  for (const Reader& reader : readers) {
     if (!arguments.only.empty() && !arguments.only.contains(reader.name)) continue;
     Run run(reader, arguments.seed);
     std::printf("%s: ", reader.name.c_str());
     std::fflush(stdout);
-    run.read_corpus(arguments.corpus / reader.name);
+    run.read_corpus(corpus / reader.name);
     if (!run.has_corpus()) {
       std::printf("no corpus\n");
       good = false;
       continue;
     }
     run.change_for(std::chrono::milliseconds(static_cast<std::int64_t>(arguments.seconds * 1000)));
-    std::printf("%zu inputs, %zu outcomes\n", run.inputs(), run.outcomes());
+    std::printf("%zu inputs, %zu outcomes", run.inputs(), run.outcomes());
+    if (accelopt::fuzz::sees_branches()) std::printf(", %zu branches", accelopt::fuzz::branches_met());
+    std::printf("\n");
+    if (!arguments.keep.empty() && !run.keep(arguments.keep / reader.name)) good = false;
   }
-  if (const auto bytes = bytes_below(arguments.corpus); bytes > kMostCorpusBytes) {
+  if (const auto bytes = bytes_below(corpus); bytes > kMostCorpusBytes) {
     std::printf("the corpus has %ju bytes, more than %ju\n", bytes, kMostCorpusBytes);
     good = false;
   }

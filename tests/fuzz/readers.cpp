@@ -159,9 +159,9 @@ std::string reply(std::string_view input) {
 }
 
 /// The manifest of a bundle whose other files are whole, with its own hash made anew.
-std::string bundle(std::string_view input) {
+std::string bundle(const files::path& whole, std::string_view input) {
   const files::path folder = scratch() / "bundle";
-  if (!files::exists(folder)) files::copy(ACCELOPT_FUZZ_BUNDLE, folder, files::copy_options::recursive);
+  if (!files::exists(folder)) files::copy(whole, folder, files::copy_options::recursive);
   const auto json = bundles::parse_distrusted(input, "bundle.json");
   const bool may_be_sealed = json && json->is_object();
   write(folder / "bundle.json",
@@ -220,8 +220,9 @@ std::string trace(std::string_view input) {
 
 }  // namespace
 
-const std::vector<Reader>& readers() {
-  static const std::vector<Reader> all = {
+std::vector<Reader> readers(const files::path& fixtures) {
+  const files::path whole_bundle = fixtures / "versions" / "bundle-1";
+  return {
       {"task_toml", task_toml},
       {"expression", expression},
       {"directives", directives},
@@ -234,16 +235,13 @@ const std::vector<Reader>& readers() {
       {"hello", hello},
       {"request", request},
       {"reply", reply},
-      {"bundle", bundle},
+      {"bundle", [whole_bundle](std::string_view input) { return bundle(whole_bundle, input); }},
       {"cubin", cubin},
       {"captured", captured},
       {"safetensors", safetensors},
       {"trace", trace},
-#ifdef ACCELOPT_FUZZ_EVIDENCE
       {"evidence", read_evidence},
-#endif
   };
-  return all;
 }
 
 }  // namespace accelopt::fuzz

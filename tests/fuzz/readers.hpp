@@ -2,6 +2,7 @@
 // Every reader of text or bytes from outside, behind one form.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -16,11 +17,10 @@ struct Reader {
   std::function<std::string(std::string_view input)> read;
 };
 
-const std::vector<Reader>& readers();
+/// `fixtures` is the folder tests/fixtures or a copy: readers take from it what stands around an input.
+std::vector<Reader> readers(const std::filesystem::path& fixtures);
 
-#ifdef ACCELOPT_FUZZ_EVIDENCE
 /// An archive's container, manifest and members.
 std::string read_evidence(std::string_view input);
-#endif
 
 }  // namespace accelopt::fuzz

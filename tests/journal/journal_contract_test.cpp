@@ -276,6 +276,28 @@ std::vector<std::pair<std::string, std::string>> places(const std::vector<Kernel
   return list;
 }
 
+TEST_P(JournalContract, WhatAnIterationFoundIsRecordedAtOnce) {
+  const model::Kernel small(model::Solution{model::Language::cpp, {{"main.cpp", "small"}}});
+  const model::Kernel large(model::Solution{model::Language::cpp, {{"main.cpp", std::string(40'000, 'x')}}});
+  const KernelRecord record{.run = "r1",
+                            .definition = "d",
+                            .device = "cpu",
+                            .source_id = small.id(),
+                            .parent_source_id = "",
+                            .identity = {.iteration = 0, .parent = 0, .plan = 0, .attempt = 0},
+                            .status = model::Status::passed,
+                            .speedup = 2.0,
+                            .kind = "playoff"};
+  ASSERT_TRUE(journal().record_found({small, large, small}, {record}));
+  ASSERT_TRUE(journal().record_found({small}, {}));
+  EXPECT_EQ(journal().load_solution(small.id()).value(), small.solution());
+  EXPECT_EQ(journal().load_solution(large.id()).value(), large.solution());
+  const auto kernels = journal().best_kernels("d", "cpu");
+  ASSERT_TRUE(kernels);
+  ASSERT_EQ(kernels->size(), 1U);
+  EXPECT_EQ(kernels->front().source_id, small.id());
+}
+
 TEST_P(JournalContract, BestKernelsAreOneASolutionBestFirst) {
   using Places = std::vector<std::pair<std::string, std::string>>;
   for (const KernelRecord& record :

@@ -134,7 +134,7 @@ TEST_F(JournalFile, AReadOnlyJournalRefusesToWrite) {
 TEST_F(JournalFile, ANewerVersionIsRefusedAndUntouched) {
   make_journal();
   sql("PRAGMA user_version = 99");
-  expect_refused(ErrorCode::corrupt, "written by a newer accelopt (journal version 99, this one knows 6)");
+  expect_refused(ErrorCode::corrupt, "written by a newer accelopt (journal version 99, this one knows 7)");
 }
 
 TEST_F(JournalFile, FilesOfOthersAreRefusedAndUntouched) {
@@ -184,13 +184,25 @@ TEST_F(JournalFile, ADamagedObjectIsAnError) {
 TEST_F(JournalFile, AnObjectThatWasCutShortIsWrittenAgain) {
   auto journal = open_journal(workspace());
   ASSERT_TRUE(journal);
-  const auto hash = (*journal)->store("whole");
+  const std::string whole(20'000, 'w');
+  const auto hash = (*journal)->store(whole);
   ASSERT_TRUE(hash);
   const fs::path object = workspace() / "objects" / hash->substr(0, 2) / hash->substr(2);
   ASSERT_TRUE(base::write_file(object, "who"));
   EXPECT_EQ((*journal)->load(*hash).error().code, ErrorCode::corrupt);
-  ASSERT_TRUE((*journal)->store("whole"));
-  EXPECT_EQ((*journal)->load(*hash).value_or(""), "whole");
+  ASSERT_TRUE((*journal)->store(whole));
+  EXPECT_EQ((*journal)->load(*hash).value_or(""), whole);
+}
+
+TEST_F(JournalFile, ADamagedTextIsAnError) {
+  const auto journal = open_journal(workspace());
+  ASSERT_TRUE(journal);
+  const auto hash = (*journal)->store("small");
+  ASSERT_TRUE(hash);
+  EXPECT_EQ((*journal)->load(*hash).value_or(""), "small");
+  EXPECT_FALSE(fs::exists(workspace() / "objects" / hash->substr(0, 2))) << "it is no file";
+  sql("UPDATE texts SET bytes = 'other'");
+  EXPECT_EQ((*journal)->load(*hash).error().code, ErrorCode::corrupt);
 }
 
 TEST_F(JournalFile, ALockedDatabaseIsUnavailableAfterTheWait) {

@@ -15,7 +15,7 @@ struct AttemptTest : testing::Test {
   FakeIteration parts;
   FirstAnswers first_answers;
   Flow flow{Schedule::pipeline, {}, 1};
-  std::map<std::string, model::Evaluation> known_sources, known_machine_code;
+  evaluation::KnownEvaluations known_sources, known_machine_code;
   int fixes = 2;
 
   base::Result<AttemptOutcome> run() { return run_with(parts.measurer); }

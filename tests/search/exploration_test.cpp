@@ -14,7 +14,7 @@ struct ExplorationTest : testing::Test {
   FakeIteration parts;
   TriedPlans tried;
   Ties ties;
-  std::map<std::string, model::Evaluation> known_sources;
+  evaluation::KnownEvaluations known_sources;
   Schedule schedule = Schedule::pipeline;
 
   Outcomes explore() {
@@ -87,7 +87,9 @@ TEST_F(ExplorationTest, KnownSource_IsNotBuiltAgain) {
   parts.team.on_execute = [](const auto&) { return "speed=3\n"; };
   ASSERT_TRUE(explore());
   const auto source = model::source_id(model::with_main_text(parts.task.baseline, "speed=3\n"));
-  known_sources[source].status = model::Status::timeout;
+  model::Evaluation known;
+  known.status = model::Status::timeout;
+  known_sources[source] = std::make_shared<model::Evaluation>(known);
   const Outcomes again = explore();
   ASSERT_TRUE(again);
   EXPECT_TRUE(again->at(0).duplicate);

@@ -159,16 +159,16 @@ TEST(KeptForPlayoff, KeepsFasterAndProbablyFaster) {
   evaluation.status = Status::passed;
   evaluation.ratio = model::Interval{1.01, 0.99, 1.03};
   evaluation.verdict = model::Verdict::undecided;
-  EXPECT_TRUE(kept_for_playoff(evaluation));
+  EXPECT_TRUE(evaluation::kept_for_playoff(evaluation));
   evaluation.decided_by = model::DecidedBy::futility;
-  EXPECT_FALSE(kept_for_playoff(evaluation));
+  EXPECT_FALSE(evaluation::kept_for_playoff(evaluation));
   evaluation.decided_by = model::DecidedBy::cap;
   evaluation.ratio->estimate = 0.999;
-  EXPECT_FALSE(kept_for_playoff(evaluation));
+  EXPECT_FALSE(evaluation::kept_for_playoff(evaluation));
   evaluation.verdict = model::Verdict::faster;
-  EXPECT_TRUE(kept_for_playoff(evaluation));
+  EXPECT_TRUE(evaluation::kept_for_playoff(evaluation));
   evaluation.verdict = model::Verdict::tie;
-  EXPECT_FALSE(kept_for_playoff(evaluation));
+  EXPECT_FALSE(evaluation::kept_for_playoff(evaluation));
 }
 
 }  // namespace

@@ -253,10 +253,10 @@ TEST_F(Exchanged, Evidence_Version1_IsReadAndItsNumbersVerify) {
 TEST_F(Exchanged, Evidence_NewerSchema_Refused) {
   auto members = base::read_tar(fixture("evidence-1.tar")).value();
   std::string& manifest = members.front().bytes;
-  manifest.replace(manifest.find(R"("schema":1)"), 10, R"("schema":2)");
+  manifest.replace(manifest.find(R"("schema":1)"), 10, R"("schema":3)");
   const auto verified = app::verify_evidence(base::write_tar(members).value(), {});
   ASSERT_FALSE(verified);
-  expect_refused(verified.error(), ErrorCode::unsupported, {"version 2", "use a newer accelopt"});
+  expect_refused(verified.error(), ErrorCode::unsupported, {"version 3", "use a newer accelopt"});
 }
 
 // Exports

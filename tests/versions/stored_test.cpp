@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/files.hpp"
+#include "base/hash.hpp"
 #include "journal/control.hpp"
 #include "journal/journal.hpp"
 #include "journal/refactor_log.hpp"
@@ -95,6 +96,7 @@ void fill_journal(const fs::path& folder) {
   ASSERT_TRUE(log->end("s1", "done"));
   const auto refactorings = journal::open_refactor_log(folder, Access::read_write).value();
   ASSERT_TRUE(refactorings->enter({.id = "f1", .created = "2026-01-02T03:04:05Z", .content = {{"run", "f1"}}}));
+  ASSERT_TRUE(journal->store("small"));
 }
 
 /// What every version of the journal has.
@@ -115,11 +117,11 @@ void expect_run(journal::Journal& journal) {
 
 TEST_F(Stored, Journal_EveryTable_KeepsItsRows) {
   fill_journal(workspace());
-  expect_fixture("journal-6.sql", dump_of(journal_file()));
+  expect_fixture("journal-7.sql", dump_of(journal_file()));
 }
 
 TEST_F(Stored, Journal_ThisVersion_IsReadWhole) {
-  make_database(journal_file(), "journal-6.sql");
+  make_database(journal_file(), "journal-7.sql");
   const auto journal = journal::open_journal(workspace(), Access::read_only);
   ASSERT_TRUE(journal) << journal.error().message;
   expect_run(**journal);
@@ -136,6 +138,21 @@ TEST_F(Stored, Journal_ThisVersion_IsReadWhole) {
   const auto refactorings = journal::open_refactor_log(workspace(), Access::read_only).value()->list();
   ASSERT_TRUE(refactorings) << refactorings.error().message;
   EXPECT_EQ(refactorings->at(0).content, Json({{"run", "f1"}}));
+  EXPECT_EQ((*journal)->load(base::sha256_hex("small")).value_or(""), "small");
+}
+
+TEST_F(Stored, Journal_BeforeTexts_IsReadAndBroughtUp) {
+  make_database(journal_file(), "journal-6.sql");
+  const auto reader = journal::open_journal(workspace(), Access::read_only).value();
+  expect_run(*reader);
+  const std::string hash = base::sha256_hex("small");
+  EXPECT_EQ(reader->load(hash).error().code, base::ErrorCode::not_found);
+  const auto journal = journal::open_journal(workspace());
+  ASSERT_TRUE(journal) << journal.error().message;
+  expect_run(**journal);
+  EXPECT_EQ((*journal)->store("small").value_or(""), hash);
+  EXPECT_EQ((*journal)->load(hash).value_or(""), "small");
+  EXPECT_EQ(reader->load(hash).value_or(""), "small") << "who reads it meanwhile finds it too";
 }
 
 TEST_F(Stored, Journal_BeforeRefactorings_IsReadAndBroughtUp) {
@@ -162,13 +179,13 @@ TEST_F(Stored, Journal_FirstVersion_IsReadAndBroughtUp) {
 }
 
 TEST_F(Stored, Journal_NewerVersion_Refused) {
-  make_database(journal_file(), "journal-6.sql");
-  run_statements(journal_file(), "PRAGMA user_version = 7");
+  make_database(journal_file(), "journal-7.sql");
+  run_statements(journal_file(), "PRAGMA user_version = 8");
   for (const Access access : {Access::read_only, Access::read_write}) {
     const auto journal = journal::open_journal(workspace(), access);
     ASSERT_FALSE(journal);
     expect_refused(journal.error(),
-                   {"accelopt.db", "newer accelopt (journal version 7, this one knows 6)", "use that"});
+                   {"accelopt.db", "newer accelopt (journal version 8, this one knows 7)", "use that"});
     EXPECT_FALSE(journal::open_suite_log(workspace(), access));
   }
 }

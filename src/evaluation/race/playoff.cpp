@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "base/duration.hpp"
 #include "base/hash.hpp"
@@ -47,11 +48,21 @@ std::vector<model::WorkloadTiming> timings(const Measuring& measuring, const std
   return out;
 }
 
+PlayoffSample sample_of_all(const Block& block, std::vector<int> failed) {
+  PlayoffSample out{.times_ns = {}, .failed = std::move(failed), .slot = block.slot, .disturbed = block.disturbed};
+  for (const auto& times : block.times_ns) out.times_ns.push_back(times.value_or(std::vector<double>()));
+  for (const int arm : out.failed) out.times_ns[static_cast<std::size_t>(arm)].clear();
+  return out;
+}
+
+/// `unbuilt` are the arms that the play-off knows as failed.
 base::Result<PlayoffReport> race_arms(Measuring& measuring, const std::vector<Arm>& arms, stats::Playoff& playoff,
-                                      BlockRunner& runner, PlayoffReport report, const std::stop_token& stop) {
+                                      BlockRunner& runner, PlayoffReport report, const std::vector<int>& unbuilt,
+                                      const std::stop_token& stop) {
   const std::vector<std::size_t> workloads = measuring.workloads(kRaced);
   const std::vector<double> weights = measuring.weights(workloads);
   std::vector<PairedTimes> times(arms.size());
+  std::vector<int> failed = unbuilt;
   while (!playoff.finished()) {
     const std::vector<int> active = playoff.active();
     const auto made = runner.next(active, stop);
@@ -68,12 +79,14 @@ base::Result<PlayoffReport> race_arms(Measuring& measuring, const std::vector<Ar
       if (runner.failure(arm)) {
         report.arms[place].reason = runner.failure(arm)->reason;
         playoff.fail(arm);
+        failed.push_back(arm);
       } else if (block.times_ns[place]) {
         times[place].add(*block.times_ns[0], *block.times_ns[place]);
         values[place] = stats::block_log_ratio(*block.times_ns[0], *block.times_ns[place], weights);
       }
     }
     playoff.add(values);
+    report.samples.push_back(sample_of_all(block, std::exchange(failed, {})));
   }
   const std::vector<stats::PlayoffArm> results = playoff.arms();
   for (std::size_t i = 0; i < arms.size(); ++i) {
@@ -96,17 +109,11 @@ base::Result<PlayoffReport> run_playoff(Measuring& measuring, const std::vector<
                                         const std::stop_token& stop) {
   if (arms.empty()) return base::fail(base::ErrorCode::invalid_argument, "a play-off needs at least the baseline");
   if (measuring.settings.protocol == model::Protocol::paper) return paper_playoff(measuring, arms, stop);
-  stats::PlayoffRules rules;
-  rules.places = places;
-  rules.min_blocks = measuring.settings.playoff_min_blocks;
-  rules.max_blocks = measuring.settings.playoff_max_blocks;
-  rules.samples = measuring.samples();
-  if (const int blocks = stats::blocks_that_decide(rules.samples); blocks > 0)
-    rules.min_blocks = rules.max_blocks = blocks;
-  stats::Playoff playoff(static_cast<int>(arms.size()), rules);
+  stats::Playoff playoff(static_cast<int>(arms.size()), playoff_rules(measuring.settings, places, measuring.samples()));
   PlayoffReport report;
   report.arms.resize(arms.size());
   std::vector<const model::Kernel*> solutions;
+  std::vector<int> unbuilt;
   for (std::size_t i = 0; i < arms.size(); ++i) {
     solutions.push_back(&arms[i].kernel);
     TRY_ASSIGN(const model::BuildReport built, measuring.target.build(arms[i].kernel, stop));
@@ -115,6 +122,7 @@ base::Result<PlayoffReport> run_playoff(Measuring& measuring, const std::vector<
       return base::fail(base::ErrorCode::invalid_argument, "the baseline does not build:\n" + built.diagnostics);
     report.arms[i].reason = built.diagnostics;
     playoff.fail(static_cast<int>(i));
+    unbuilt.push_back(static_cast<int>(i));
   }
   const auto quiet = measuring.target.quiet();
   const std::vector<std::size_t> workloads = measuring.workloads(kRaced);
@@ -124,7 +132,7 @@ base::Result<PlayoffReport> run_playoff(Measuring& measuring, const std::vector<
                       .expected_ns = measuring.expected_ns(workloads),
                       .hard_limit = measuring.hard_limit(),
                       .seed = measuring.random()});
-  return race_arms(measuring, arms, playoff, runner, std::move(report), stop);
+  return race_arms(measuring, arms, playoff, runner, std::move(report), unbuilt, stop);
 }
 
 namespace {

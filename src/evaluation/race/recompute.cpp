@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 
 #include "evaluation/bench.hpp"
 
@@ -33,9 +34,7 @@ bool fit(const std::vector<model::BlockSample>& samples, std::size_t workloads, 
 }
 
 stats::Samples samples_of(const model::Evaluation& evaluation) {
-  if (evaluation.environment.clock == model::kModelledClock) return stats::Samples::modelled;
-  const bool exact = evaluation.environment.clock == model::kDeterministicClock;
-  return exact ? stats::Samples::exact : stats::Samples::noisy;
+  return samples_by_clock(evaluation.environment.clock);
 }
 
 using Times = std::vector<double> model::BlockSample::*;
@@ -105,6 +104,88 @@ std::optional<Recomputed> recompute(const model::Task& task, const MeasureSettin
   if (evaluation.kind == model::EvaluationKind::triage) return triage_again(task, evaluation);
   if (evaluation.kind == model::EvaluationKind::confirm) return confirm_again(task, settings, evaluation);
   return std::nullopt;
+}
+
+namespace {
+
+/// The blocks once more through the rules that they were made under. False: no race under these rules gives them.
+bool race_again(const std::vector<PlayoffSample>& samples, const std::vector<double>& weights, std::size_t arms,
+                stats::Playoff& playoff) {
+  for (const PlayoffSample& sample : samples) {
+    if (sample.times_ns.size() != arms || sample.times_ns[0].size() != weights.size()) return false;
+    for (const int arm : sample.failed) {
+      if (arm < 1 || static_cast<std::size_t>(arm) >= arms) return false;
+      playoff.fail(arm);
+    }
+    std::set<std::size_t> running;
+    for (const int arm : playoff.active()) running.insert(static_cast<std::size_t>(arm));
+    stats::PlayoffBlock block(arms);
+    for (std::size_t arm = 0; arm < arms; ++arm) {
+      const std::vector<double>& times = sample.times_ns[arm];
+      if (times.empty()) continue;
+      if (!running.contains(arm) || times.size() != weights.size()) return false;
+      block[arm] = stats::block_log_ratio(sample.times_ns[0], times, weights);
+    }
+    const int before = playoff.blocks();
+    playoff.add(block);
+    // A race that lost all its rivals in a block ends with it; none goes on after its end.
+    const bool was_over = playoff.blocks() == before;
+    if (was_over && (&sample != &samples.back() || sample.failed.empty())) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<PlayoffReport> recompute(const model::Task& task, const MeasureSettings& settings, int places,
+                                       stats::Samples samples, const PlayoffReport& recorded) {
+  const std::size_t arms = recorded.arms.size();
+  if (recorded.samples.empty() || arms == 0 || places < 1 || settings.protocol != model::Protocol::blocks)
+    return std::nullopt;
+  const std::vector<double> weights = weights_of(task, false);
+  stats::Playoff playoff(static_cast<int>(arms), playoff_rules(settings, places, samples));
+  if (!race_again(recorded.samples, weights, arms, playoff)) return std::nullopt;
+  PlayoffReport again;
+  again.blocks = playoff.blocks();
+  again.separated = playoff.separated();
+  for (const stats::PlayoffArm& arm : playoff.arms()) {
+    ArmScore score;
+    score.measured = !arm.failed && arm.blocks > 0;
+    score.dropped = arm.dropped;
+    score.score = plain(arm.log_score);
+    score.blocks = arm.blocks;
+    const std::size_t place = again.arms.size();
+    std::size_t raced = 0;
+    for (const model::Workload& workload : task.workloads) {
+      if (workload.role != model::Role::race) continue;
+      std::vector<double> reference_ns;
+      std::vector<double> candidate_ns;
+      for (const PlayoffSample& sample : recorded.samples) {
+        if (sample.times_ns[place].empty()) continue;
+        reference_ns.push_back(sample.times_ns[0][raced]);
+        candidate_ns.push_back(sample.times_ns[place][raced]);
+      }
+      ++raced;
+      if (!candidate_ns.empty()) score.workloads.push_back(timing_of(workload, reference_ns, candidate_ns, samples));
+    }
+    again.arms.push_back(std::move(score));
+  }
+  return again;
+}
+
+stats::Samples samples_by_clock(std::string_view clock) {
+  if (clock == model::kModelledClock) return stats::Samples::modelled;
+  return clock == model::kDeterministicClock ? stats::Samples::exact : stats::Samples::noisy;
+}
+
+stats::PlayoffRules playoff_rules(const MeasureSettings& settings, int places, stats::Samples samples) {
+  stats::PlayoffRules rules;
+  rules.places = places;
+  rules.min_blocks = settings.playoff_min_blocks;
+  rules.max_blocks = settings.playoff_max_blocks;
+  rules.samples = samples;
+  if (const int blocks = stats::blocks_that_decide(samples); blocks > 0) rules.min_blocks = rules.max_blocks = blocks;
+  return rules;
 }
 
 stats::ConfirmationRules confirmation_rules(const MeasureSettings& settings, stats::Samples samples) {

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "evaluation/reports.hpp"
 #include "model/evaluation.hpp"
 #include "model/task.hpp"
 #include "stats/confirmation.hpp"
+#include "stats/playoff.hpp"
 #include "stats/triage.hpp"
 
 namespace accelopt::evaluation {
@@ -26,7 +28,18 @@ struct Recomputed {
 std::optional<Recomputed> recompute(const model::Task& task, const MeasureSettings& settings,
                                     const model::Evaluation& evaluation);
 
+/// Decides a play-off for so many places again from its samples: its arms' scores, who was dropped, their workloads
+/// without rooflines, and whether the places came apart. Nothing without samples, and for samples that do not fit the
+/// task's workloads or that no race under these rules gives.
+std::optional<PlayoffReport> recompute(const model::Task& task, const MeasureSettings& settings, int places,
+                                       stats::Samples samples, const PlayoffReport& recorded);
+
+/// Of a device whose evaluations state such a clock.
+stats::Samples samples_by_clock(std::string_view clock);
+
 // Shared with the evaluator.
+
+stats::PlayoffRules playoff_rules(const MeasureSettings& settings, int places, stats::Samples samples);
 
 stats::ConfirmationRules confirmation_rules(const MeasureSettings& settings, stats::Samples samples);
 /// What one workload's paired times say, without its roofline; no ratio without a reference.
