@@ -226,6 +226,7 @@ ResolveLine line_of(const RefactorSuitePlan& plan, const std::string& suite_run,
   line.program_version = kVersion;
   line.machine = plan.machine;
   line.settings = {{"player", "recipes"}};
+  if (plan.request.jobs > 1) line.settings["jobs"] = plan.request.jobs;
   line.task = game.task.name;
   line.family = game.task.family;
   line.language = game.task.language;
@@ -238,6 +239,72 @@ ResolveLine line_of(const RefactorSuitePlan& plan, const std::string& suite_run,
   line.peak = game.task.peak;
   return line;
 }
+
+/// One pass through the suite: all its games, `jobs` of them at a time.
+class Pass {
+ public:
+  Pass(const Shell& shell, const RefactorSuitePlan& plan, const RefactorSuitePorts& ports, ResultsFile& results,
+       int round, const std::vector<model::Experience>& learned)
+      : shell_(shell), plan_(plan), ports_(ports), results_(results), round_(round) {
+    for (const RefactorSuiteTask& task : plan.tasks) {
+      // The same in every pass and arm, so that they differ in memory alone.
+      const std::uint64_t seed = base::derive_seed(plan.request.seed, task.name) >> 16U;
+      for (const MemoryArm arm : arms_of(plan.request, round))
+        games_.push_back({task, arm, seed, memory_of(arm, learned, plan.suite, task, seed)});
+    }
+  }
+
+  /// Adds the lines, and gives what was learned. @error as play, and what writing results says.
+  Result<std::vector<model::Experience>> run(std::vector<ResolveLine>& lines) {
+    {
+      std::vector<std::jthread> others;
+      for (int i = 1; i < plan_.request.jobs; ++i) others.emplace_back([this] { play_in_turn(); });
+      play_in_turn();
+    }
+    if (error_) return tl::make_unexpected(*error_);
+    std::ranges::move(lines_, std::back_inserter(lines));
+    return std::move(learned_);
+  }
+
+ private:
+  void play_in_turn() {
+    while (const Game* game = next()) {
+      const std::string name = fmt::format("{} {}, pass {}", game->task.name, to_string(game->arm), round_);
+      auto played = play(shell_, plan_, *game, line_of(plan_, suite_run_, round_, *game),
+                         [&](const std::string& step) { ports_.step(name + ": " + step); });
+      const std::lock_guard lock(mutex_);
+      if (shell_.stops.wind_down.stop_requested()) return;  // cut short: it says nothing
+      const auto written = played ? results_.add(played->line) : tl::make_unexpected(played.error());
+      if (!written) {
+        if (!error_) error_ = written.error();
+        return;
+      }
+      ports_.finished(played->line);
+      lines_.push_back(std::move(played->line));
+      // What the shuffled arm learns rests on nothing that it was taught.
+      if (game->arm != MemoryArm::shuffled) std::ranges::move(played->learned, std::back_inserter(learned_));
+    }
+  }
+
+  const Game* next() {
+    const std::lock_guard lock(mutex_);
+    const bool over = shell_.stops.wind_down.stop_requested() || error_ || begun_ == games_.size();
+    return over ? nullptr : &games_[begun_++];
+  }
+
+  const Shell& shell_;
+  const RefactorSuitePlan& plan_;
+  const RefactorSuitePorts& ports_;
+  ResultsFile& results_;
+  int round_;
+  std::string suite_run_ = new_run_id();
+  std::vector<Game> games_;
+  std::mutex mutex_;  ///< guards the rest
+  std::size_t begun_ = 0;
+  std::vector<ResolveLine> lines_;
+  std::vector<model::Experience> learned_;
+  std::optional<base::Error> error_;
+};
 
 }  // namespace
 
@@ -298,30 +365,10 @@ Result<RefactorSuiteReport> run_refactor_suite(const Shell& shell, const Refacto
   TRY_ASSIGN(ResultsFile results, ResultsFile::open(plan.results));
   RefactorSuiteReport report{.lines = {}, .results = plan.results};
   std::vector<model::Experience> learned;
-  for (int round = 1; round <= plan.request.rounds; ++round) {
-    const std::string suite_run = new_run_id();
-    std::vector<model::Experience> new_ones;
-    for (const RefactorSuiteTask& task : plan.tasks) {
-      // The same in every pass and arm, so that they differ in memory alone.
-      const std::uint64_t seed = base::derive_seed(plan.request.seed, task.name) >> 16U;
-      for (const MemoryArm arm : arms_of(plan.request, round)) {
-        if (shell.stops.wind_down.stop_requested()) {
-          report.interrupted = true;
-          return report;
-        }
-        const Game game{task, arm, seed, memory_of(arm, learned, plan.suite, task, seed)};
-        const std::string name = fmt::format("{} {}, pass {}", task.name, to_string(arm), round);
-        TRY_ASSIGN(Played played, play(shell, plan, game, line_of(plan, suite_run, round, game),
-                                       [&](const std::string& step) { ports.step(name + ": " + step); }));
-        if (shell.stops.wind_down.stop_requested()) continue;  // cut short: it says nothing
-        TRY(results.add(played.line));
-        ports.finished(played.line);
-        report.lines.push_back(std::move(played.line));
-        // What the shuffled arm learns rests on nothing that it was taught.
-        if (arm != MemoryArm::shuffled) std::ranges::move(played.learned, std::back_inserter(new_ones));
-      }
-    }
-    std::ranges::move(new_ones, std::back_inserter(learned));
+  for (int round = 1; round <= plan.request.rounds && !shell.stops.wind_down.stop_requested(); ++round) {
+    Pass pass(shell, plan, ports, results, round, learned);
+    TRY_ASSIGN(const auto new_ones, pass.run(report.lines));
+    learned.insert(learned.end(), new_ones.begin(), new_ones.end());
   }
   report.interrupted = shell.stops.wind_down.stop_requested();
   return report;

@@ -20,6 +20,7 @@ struct RefactorSuiteRequest {
   std::vector<std::string> only{};             ///< names of tasks; none: all
   std::vector<report::MemoryArm> arms{};       ///< of the passes after the first; none: all
   int rounds = 1;                              ///< passes; memory grows from each to the next
+  int jobs = 1;                                ///< games that are played side by side
   std::uint64_t seed = 1;                      ///< of all inputs
   std::vector<std::filesystem::path> tools{};  ///< folders of programs that tasks need
   std::filesystem::path results{};             ///< file to append to; empty: results/DATE-MACHINE.jsonl in the suite
@@ -49,8 +50,9 @@ struct RefactorSuiteReport {
   bool interrupted = false;
 };
 
-/// Plays every task in every arm, round by round, each in a repository, a workspace and a store of its own. A line is
-/// written as soon as it is known. In the first round memory is empty, so that it has a cold arm alone.
+/// Plays every task in every arm, round by round, each in a repository, a workspace and a store of its own. The ports
+/// are called from several threads where games are played side by side. A line is written as soon as it is known. In
+/// the first round memory is empty, so that it has a cold arm alone.
 /// @error io; what fails within one task is in its line.
 base::Result<RefactorSuiteReport> run_refactor_suite(const Shell& shell, const RefactorSuitePlan& plan,
                                                      const RefactorSuitePorts& ports);

@@ -132,6 +132,7 @@ base::Result<Exit> bench_refactorings(const app::Shell& shell, const BenchOption
   RefactorBenchFlags flags = options.refactor;
   flags.suite = options.suite;
   flags.only = options.only;
+  flags.jobs = options.jobs;
   flags.seed = options.search.seed;
   flags.json = options.json;
   if (options.freeze) return freeze_refactor_bench(flags);

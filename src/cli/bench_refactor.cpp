@@ -58,6 +58,7 @@ base::Result<Exit> run_refactor_bench(const app::Shell& shell, const RefactorBen
   const auto arms = arms_of(flags.arms);
   if (!arms) return refuse_options(arms.error());
   app::RefactorSuiteRequest request{.suite = flags.suite, .only = flags.only, .arms = *arms, .rounds = flags.rounds};
+  request.jobs = flags.jobs;
   request.seed = flags.seed.value_or(request.seed);
   request.tools.assign(flags.tools.begin(), flags.tools.end());
   request.results = flags.results;

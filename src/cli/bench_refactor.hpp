@@ -20,6 +20,7 @@ struct RefactorBenchFlags {
   std::string results;
   std::optional<std::uint64_t> seed;
   int rounds = 1;
+  int jobs = 1;
   bool json = false;
 };
 

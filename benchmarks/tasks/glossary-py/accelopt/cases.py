@@ -10,7 +10,7 @@ random.seed(int(seed))
 
 
 def word():
-    return "".join(random.choice("abcde") for _ in range(random.randrange(2, 5)))
+    return "".join(random.choice("abcdefg") for _ in range(random.randrange(2, 5)))
 
 
 def case():
