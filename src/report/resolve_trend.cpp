@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // benchmarks/TREND.md: what results say, and nothing that does not follow from them.
+#include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
@@ -78,15 +79,18 @@ std::string comparison(const AlikePasses& alike) {
   return text;
 }
 
-/// Each task of the newest pass: what it came to in each arm.
+/// Each task: what it came to in each arm, in the newest pass that has it.
 std::string task_table(const std::vector<ResolveLine>& lines, const AlikePasses& alike) {
-  const std::string& newest = alike.passes.back().suite_run;
+  const auto belongs = [&](const ResolveLine& line) {
+    return std::ranges::find(alike.passes, line.suite_run, &SuitePass::suite_run) != alike.passes.end();
+  };
   std::vector<std::string> order;
   std::map<std::string, std::map<MemoryArm, const ResolveLine*>> tasks;
   for (const ResolveLine& line : lines) {
-    if (line.suite_run != newest) continue;
+    if (!belongs(line)) continue;
     if (!tasks.contains(line.task)) order.push_back(line.task);
-    tasks[line.task].try_emplace(line.arm, &line);
+    const ResolveLine*& newest = tasks[line.task][line.arm];
+    if (newest == nullptr || newest->suite_run <= line.suite_run) newest = &line;
   }
   TextTable table({{"task"}, {"family"}, {"peak", Align::right}, {"cold"}, {"warm"}, {"shuffled"}});
   for (const std::string& task : order) {
@@ -104,7 +108,7 @@ std::string task_table(const std::vector<ResolveLine>& lines, const AlikePasses&
                          : line.verdict == "faster" ? fmt::format("{:.1f}x", line.gain)
                                                     : line.verdict;
       cell += fmt::format(" after {} in {:.0f} s", line.evaluations, line.seconds);
-      row.push_back((line.resolved ? "**resolved** " : "") + cell);
+      row.push_back((line.resolved ? "resolved: " : "") + cell);
     }
     table.add(std::move(row));
   }
@@ -121,9 +125,10 @@ std::string trend_markdown(const std::vector<ResolveLine>& lines) {
       "at the budget, medians are those of Kaplan and Meier: what was not resolved counts as not yet.\n\n"
       "![Evaluations, seconds and share of the peak, pass by pass](trend.svg)\n";
   for (const AlikePasses& alike : alike_passes(lines)) {
-    text += fmt::format("\n## {} {}, accelopt {}, {}\n\nPlayer: {}.\n\n{}\n{}\nThe newest pass, task by task:\n\n{}",
-                        alike.suite, alike.suite_version, alike.program_version, alike.machine,
-                        settings_text(alike.settings), pass_table(alike), comparison(alike), task_table(lines, alike));
+    text += fmt::format(
+        "\n## {} {}, accelopt {}, {}\n\nPlayer: {}.\n\n{}\n{}\nTask by task, in the newest pass of each arm:\n\n{}",
+        alike.suite, alike.suite_version, alike.program_version, alike.machine, settings_text(alike.settings),
+        pass_table(alike), comparison(alike), task_table(lines, alike));
   }
   if (lines.empty()) text += "\nThere are no results yet.\n";
   return text;

@@ -77,6 +77,18 @@ class BenchmarksTest(support.TestCase):
 
 @unittest.skipUnless(support.takes_long(), "takes half an hour: make check-long")
 class AllTasksTest(support.TestCase):
+    def test_memory_grows_and_leaves_the_family_out(self):
+        results = self.folder / "results.jsonl"
+        played = self.accelopt("bench", BENCHMARKS, "--only", "vowels-c", "--only", "jobs-py", "--rounds", "2", "--jobs", "2",
+                               "--results", results, seconds=900)
+        self.assertEqual(played.code, 0, played)
+        lines = [json.loads(line) for line in results.read_text().splitlines()]
+        self.assertEqual(sorted((line["task"], line["round"], line["arm"], line["experiences"]) for line in lines),
+                         sorted((task, number, arm, 0 if arm == "cold" else 1) for task in ("vowels-c", "jobs-py")
+                                for number, arm in ((1, "cold"), (2, "cold"), (2, "warm"), (2, "shuffled"))))
+        self.assertEqual(len({line["suite_run"] for line in lines}), 2)
+        self.assertEqual(len({line["seed"] for line in lines}), 2)  # one a task
+
     def test_references_traps_and_naive_changes(self):
         found = subprocess.run([sys.executable, BENCHMARKS / "check.py", support.program_folder.path], capture_output=True, text=True)
         self.assertEqual(found.returncode, 0, found.stdout + found.stderr)

@@ -132,6 +132,8 @@ TEST(TrendMarkdown, Figures_AreThoseOfTheLines) {
             std::string::npos)
       << text;
   EXPECT_NE(text.find("Memory saves evaluations"), std::string::npos);
+  EXPECT_NE(text.find("| resolved: 4.0x after 8 in 40 s | resolved: 4.0x after 2 in 10 s | - |"), std::string::npos)
+      << text;
   EXPECT_NE(text.find("2 of 2"), std::string::npos);
 }
 
