@@ -8,6 +8,7 @@
 #include "app/bench_history.hpp"
 #include "app/suite_run.hpp"
 #include "app/workspace.hpp"
+#include "cli/bench_refactor.hpp"
 #include "cli/command.hpp"
 #include "cli/search_flags.hpp"
 #include "evaluation/bench.hpp"
@@ -15,6 +16,7 @@
 #include "report/format.hpp"
 #include "report/progress.hpp"
 #include "report/text_table.hpp"
+#include "suites/refactor_suite.hpp"
 
 namespace accelopt::cli {
 namespace {
@@ -26,7 +28,10 @@ struct BenchOptions {
   bool json = false;
   bool verbose = false;
   bool history = false;
+  bool plot = false;
+  bool freeze = false;
   int jobs = 1;
+  RefactorBenchFlags refactor{};
   std::string export_markdown;
   app::SearchFlags search;
 };
@@ -122,7 +127,32 @@ base::Result<Exit> show_history(const BenchOptions& options) {
   return Exit::done;
 }
 
+/// A suite of refactorings has other flags, and its results beside it.
+base::Result<Exit> bench_refactorings(const app::Shell& shell, const BenchOptions& options) {
+  RefactorBenchFlags flags = options.refactor;
+  flags.suite = options.suite;
+  flags.only = options.only;
+  flags.jobs = options.jobs;
+  flags.seed = options.search.seed;
+  flags.json = options.json;
+  if (options.freeze) return freeze_refactor_bench(flags);
+  if (options.plot || options.history) {
+    if (options.plot && options.history) return plot_refactor_bench(flags);
+    return refuse_options({base::ErrorCode::invalid_argument,
+                           "results of a suite of refactorings are shown by --history and --plot together"});
+  }
+  return run_refactor_bench(shell, flags);
+}
+
 base::Result<Exit> bench(app::Shell& shell, const BenchOptions& options) {
+  if (!options.suite.empty() && suites::is_refactor_suite(options.suite)) return bench_refactorings(shell, options);
+  const RefactorBenchFlags& refactor = options.refactor;
+  if (options.plot || options.freeze || refactor.rounds != 1 || !refactor.arms.empty() || !refactor.tools.empty() ||
+      !refactor.results.empty()) {
+    return refuse_options({base::ErrorCode::invalid_argument,
+                           "--plot, --freeze, --rounds, --arm, --tools and --results are for a suite of refactorings, "
+                           "a folder with suite.toml such as benchmarks"});
+  }
   if (!options.export_markdown.empty() && (options.history || options.json)) {
     return refuse_options({base::ErrorCode::invalid_argument,
                            "--export-markdown writes the table of a suite run; leave out --history and --json"});
@@ -147,10 +177,13 @@ void add_bench(CommandLine& app, Action& chosen) {
       "  accelopt bench suites/nkibench-cuda --jobs 2 --worker \"ssh a accelopt worker --device cuda:0\" --worker "
       "\"ssh b "
       "accelopt worker --device cuda:0\"\n"
+      "  accelopt bench benchmarks --rounds 3              refactorings, with memory cold, warm and shuffled\n"
+      "  accelopt bench benchmarks --history --plot        TREND.md and trend.svg of their results\n"
       "  accelopt bench --history             suite runs over time, and what memory changed\n"
       "  accelopt bench --history --only matmul --json\n");
   auto options = std::make_shared<BenchOptions>();
-  command.option("suite", &options->suite, "Folder whose sub-folders are tasks, or a dataset of FlashInfer Trace");
+  command.option("suite", &options->suite,
+                 "Folder whose sub-folders are tasks, a dataset of FlashInfer Trace, or a suite of refactorings");
   command.flag("--history", options->history,
                "Run nothing: show this workspace's suite runs over time, per task and overall, with memory cold and "
                "warm (docs/cli.md)");
@@ -162,6 +195,17 @@ void add_bench(CommandLine& app, Action& chosen) {
       .show_default();
   command.option("--workspace", &options->workspace,
                  "Folder of the runs (default: the nearest .accelopt here or above)");
+  command.flag("--plot", options->plot, "With --history, of a suite of refactorings: write TREND.md and trend.svg");
+  command.option("--rounds", &options->refactor.rounds, "Refactorings: passes, between which memory grows")
+      .at_least(1)
+      .show_default();
+  command.option("--arm", &options->refactor.arms,
+                 "Refactorings: the memory to begin with, cold, warm or shuffled; may be repeated (default: all)");
+  command.option("--tools", &options->refactor.tools,
+                 "Refactorings: a folder with programs that tasks need; may be repeated");
+  command.option("--results", &options->refactor.results,
+                 "Refactorings: file to append results to (default: results/DATE-MACHINE.jsonl in the suite)");
+  command.flag("--freeze", options->freeze, "Refactorings: state the hash of the suite as it is now");
   command.flag("--json", options->json, "JSON lines (docs/json.md)");
   command.option("--export-markdown", &options->export_markdown, "Also write the table to this file, as Markdown");
   command.flag("-v,--verbose", options->verbose, "Also list every attempt and every lesson");

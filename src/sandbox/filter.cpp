@@ -4,6 +4,7 @@
 #include <linux/filter.h>
 #include <seccomp.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
@@ -24,7 +25,7 @@ using Context = std::unique_ptr<void, decltype(&seccomp_release)>;
 
 /// Ways out of the sandbox, or into the kernel, that no compiler needs.
 constexpr std::string_view kRefusedToCompilers =
-    "socket socketpair connect bind listen accept accept4 ptrace keyctl add_key request_key mount umount2 pivot_root "
+    "socket connect bind listen accept accept4 ptrace keyctl add_key request_key mount umount2 pivot_root "
     "chroot unshare setns bpf io_uring_setup io_uring_enter userfaultfd perf_event_open process_vm_readv "
     "process_vm_writev kexec_load init_module finit_module delete_module open_by_handle_at swapon swapoff reboot "
     "settimeofday clock_settime fanotify_init name_to_handle_at move_mount open_tree fsopen pidfd_getfd syslog acct";
@@ -135,8 +136,24 @@ base::Result<void> add_thread_rules(const Context& context) {
   return add(context, SCMP_ACT_ALLOW, kAllowedToThreads);
 }
 
+/// A pair of connected sockets is how rustc waits for the linker: no more than a pipe, unless it sends datagrams, which
+/// may be addressed to others.
+base::Result<void> add_pair_rules(const Context& context) {
+  constexpr std::uint64_t kTypes = 0xf;
+  const std::array other_domain{when(0, SCMP_CMP_NE, AF_UNIX)};
+  TRY(add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(socketpair), other_domain, "socketpair"));
+  for (const std::uint64_t type : {SOCK_DGRAM, SOCK_RAW}) {
+    const std::array addressed{when(1, SCMP_CMP_MASKED_EQ, kTypes, type)};
+    TRY(add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(socketpair), addressed, "socketpair"));
+  }
+  return {};
+}
+
 base::Result<void> add_rules(const Context& context, FilterKind kind, std::uint64_t first_free) {
-  if (kind == FilterKind::compile) return add(context, SCMP_ACT_ERRNO(EPERM), kRefusedToCompilers);
+  if (kind == FilterKind::compile) {
+    TRY(add_pair_rules(context));
+    return add(context, SCMP_ACT_ERRNO(EPERM), kRefusedToCompilers);
+  }
   TRY(add(context, SCMP_ACT_ALLOW, kAllowedToCalls));
   TRY(add_advice_rules(context, first_free));
   TRY(add_move_rule(context));

@@ -128,6 +128,30 @@ Result<Repository> Repository::open(const fs::path& folder) {
   return repository;
 }
 
+Result<Repository> Repository::make(const fs::path& folder, std::string_view message) {
+  std::error_code failed;
+  const fs::path root = fs::canonical(folder, failed);
+  if (failed) return base::fail_errno(failed.value(), folder.string());
+  if (fs::exists(root / ".git", failed))
+    return base::fail(ErrorCode::already_exists, folder.string() + " is a git repository already");
+  TRY_ASSIGN(auto own, base::TemporaryFolder::create("accelopt-vcs"));
+  Repository repository(root, std::move(own));
+  TRY(repository.git({.arguments = {"init", "--quiet", "--initial-branch=main", "--template="}}));
+  repository.git_folder_ = root / ".git";
+  TRY(repository.git({.arguments = {"--work-tree=.", "add", "--force", "--all", "."}, .objects = Objects::users}));
+  TRY_ASSIGN(const std::string tree, repository.git({.arguments = {"write-tree"}, .objects = Objects::users}));
+  TRY_ASSIGN(const std::string commit,
+             repository.git(
+                 {.arguments = {"commit-tree", without_line_end(tree), "-F", "-"},
+                  .input = std::string(message) + "\n",
+                  .objects = Objects::users,
+                  .environment = {"GIT_AUTHOR_NAME=benchmark", "GIT_AUTHOR_EMAIL=benchmark@localhost",
+                                  "GIT_COMMITTER_NAME=benchmark", "GIT_COMMITTER_EMAIL=benchmark@localhost",
+                                  "GIT_AUTHOR_DATE=2026-01-01T00:00:00Z", "GIT_COMMITTER_DATE=2026-01-01T00:00:00Z"}}));
+  TRY(repository.git({.arguments = {"update-ref", "refs/heads/main", without_line_end(commit)}}));
+  return open(root);
+}
+
 Result<std::string> Repository::commit_id(std::string_view revision) const {
   // A revision is a user's text: it must not be taken for an option.
   auto said =

@@ -42,6 +42,10 @@ class Repository {
   /// The repository that holds this folder. @error not_found: none does; unsupported: no git on this machine; io.
   static base::Result<Repository> open(const std::filesystem::path& folder);
 
+  /// Makes a repository of a folder of plain files: one commit with all of them on the branch main, by a made-up author
+  /// at a fixed time, so that the same files give the same commit. @error as open; already_exists: it is one.
+  static base::Result<Repository> make(const std::filesystem::path& folder, std::string_view message);
+
   /// The top of its worktree; of a bare repository the repository itself.
   [[nodiscard]] const std::filesystem::path& root() const { return root_; }
   /// Where it keeps objects and references.

@@ -45,6 +45,12 @@ int main(int argc, char** argv) {
     for (;;) std::puts("a line that is repeated until somebody stops it");
   }
   if (what == "socket") return report(socket(AF_INET, SOCK_STREAM, 0) >= 0);
+  if (what == "pair") {
+    int ends[2];
+    const int type = std::strcmp(argument, "datagrams") == 0 ? SOCK_DGRAM : SOCK_SEQPACKET;
+    const int domain = std::strcmp(argument, "elsewhere") == 0 ? AF_TIPC : AF_UNIX;
+    return report(socketpair(domain, type | SOCK_CLOEXEC, 0, ends) == 0);
+  }
   if (what == "read") return report(open(argument, O_RDONLY) >= 0);
   if (what == "write") {
     const int file = open(argument, O_WRONLY | O_CREAT, 0600);

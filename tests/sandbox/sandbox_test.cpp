@@ -138,6 +138,19 @@ TEST(Spawn, CompilersHaveNoNetwork) {
   EXPECT_EQ(run_to_end(options).output, "fine\n");
 }
 
+TEST(Spawn, CompilersMayPairSocketsThatReachNobodyElse) {
+  if (!capabilities().filters) GTEST_SKIP() << "this machine has no seccomp";
+  const auto filter = compile_filter(FilterKind::compile);
+  ASSERT_TRUE(filter) << filter.error().message;
+  SpawnOptions options = prisoner({"pair", "messages"});
+  options.filter = &*filter;
+  EXPECT_EQ(run_to_end(options).output, "done\n");
+  for (const char* refused : {"datagrams", "elsewhere"}) {
+    options.arguments = {"pair", refused};
+    EXPECT_EQ(run_to_end(options).output, "Operation not permitted\n");
+  }
+}
+
 TEST(Spawn, FileRulesHideEverythingElse) {
   if (capabilities().landlock == 0) GTEST_SKIP() << "this machine has no Landlock";
   const auto folder = *base::TemporaryFolder::create("accelopt-sandbox-test");

@@ -19,6 +19,7 @@
 #include "fakes/fake_evaluator.hpp"
 #include "fakes/scripted_chat_model.hpp"
 #include "llm/recording.hpp"
+#include "report/resolve_times.hpp"
 #include "suites/flashinfer_trace/export.hpp"
 #include "suites/flashinfer_trace/import.hpp"
 #include "suites/task_folder.hpp"
@@ -190,6 +191,18 @@ TEST_F(Exchanged, Origin_OfAnImportedTask_KeepsItsBytes) {
   request.output = folder_.path() / "exported";
   ASSERT_TRUE(trace::export_winner(request));
   EXPECT_TRUE(fs::exists(request.output / "definitions/other/scale.json"));
+}
+
+// Results of a suite of refactorings
+// -----------------------------------------------------------------------------------------------------
+
+TEST(Results, OneLine_KeepsItsBytes) {
+  const auto lines = report::read_resolve_lines(fixture("resolve-1.jsonl"), "resolve-1.jsonl");
+  ASSERT_TRUE(lines) << lines.error().message;
+  ASSERT_EQ(lines->size(), 1U);
+  EXPECT_EQ(lines->front().arm, report::MemoryArm::shuffled);
+  EXPECT_EQ(lines->front().usd, 0.25);
+  expect_fixture("resolve-1.jsonl", base::canonical(lines->front()) + "\n");
 }
 
 // Recorded answers

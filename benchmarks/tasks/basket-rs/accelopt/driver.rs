@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls the function on every case, a line of two lists; writes what it gave.
+use std::io::Write;
+
+fn main() {
+    let names: Vec<String> = std::env::args().collect();
+    let text = std::fs::read_to_string(&names[1]).unwrap();
+    let mut out = std::io::BufWriter::new(std::fs::File::create(&names[2]).unwrap());
+    for line in text.lines() {
+        let (first, second) = line.split_once('|').unwrap();
+        let of = |side: &str| -> Vec<String> { side.split_whitespace().map(|item| item.to_string()).collect() };
+        writeln!(out, "{}", basket::shared(&of(first), &of(second)).join(" ")).unwrap();
+    }
+}
