@@ -152,6 +152,17 @@ CREATE TABLE refactorings(
   created TEXT NOT NULL,
   content TEXT NOT NULL);
 )sql",
+    // Calibrations and reviews, JSON. `run`: the refactoring whose commit a review chose; `settled`: what became of it.
+    R"sql(
+CREATE TABLE reviews(
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  kind TEXT NOT NULL,
+  model TEXT NOT NULL,
+  run TEXT NOT NULL,
+  created TEXT NOT NULL,
+  settled TEXT NOT NULL,
+  content TEXT NOT NULL);
+)sql",
 };
 
 }  // namespace

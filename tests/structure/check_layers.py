@@ -20,6 +20,7 @@ LAYERS = {
     "http": ["base"],
     "syntax": ["base", "model"],
     "llm": ["base", "model", "http"],
+    "review": ["base", "model", "stats", "refactor", "llm"],
     "journal": ["base", "model"],
     "memory": ["base", "model", "journal"],
     "memory/surreal": ["base", "model", "http", "memory"],
