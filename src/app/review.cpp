@@ -122,7 +122,7 @@ void decide(ReviewReport& report) {
   // Identity is the change's own, not the place at which it was given.
   std::vector<review::Contestant> contestants;
   for (const ReviewedChange& change : report.changes) {
-    contestants.push_back({.id = change.name,
+    contestants.push_back({.id = change.identity,
                            .disqualified = !change.failed_gate.empty() || change.stopped(),
                            .rubric = change.opinion ? change.opinion->rubric.sum() : 0,
                            .diff_lines = change.diff_lines});
@@ -190,6 +190,7 @@ base::Outcome<ReviewReport> review_checked(refactor::Checker& checker, const std
     if (!change.result.failed_gate.empty()) continue;
     TRY_ASSIGN(std::string shown, shown_change(checker, change.result));
     report.changes.back().diff_lines = review::changed_lines(shown);
+    report.changes.back().identity = base::sha256_hex(shown);
     seen.places.push_back(report.changes.size() - 1);
     seen.shown.push_back(std::move(shown));
   }

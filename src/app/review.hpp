@@ -43,6 +43,7 @@ struct ReviewedChange {
   std::optional<review::Opinion> opinion{};  ///< none: it was not asked for, or could not be read
   std::vector<JudgedObjection> objections{};
   int diff_lines = 0;
+  std::string identity{};              ///< hash of its diff
   [[nodiscard]] bool stopped() const;  ///< an objection was confirmed
 };
 

@@ -42,6 +42,9 @@ Result<Questions> questions_of(const std::vector<review::CalibrationPair>& pairs
     review::Subject subject{.language = pair.language,
                             .base = review::normalized(pair.language, pair.base),
                             .how_to_object = fmt::format("The driver calls {}.\n", pair.function)};
+    subject.how_to_object +=
+        "It is only called with arguments of the kinds that the example below has: whole numbers where it has whole "
+        "numbers, sorted where it is sorted, of any value and length.\n";
     refactor::Task task;  // its folder holds no file: the driver is in the text below
     task.language = pair.language;
     subject.how_to_object += how_to_object(task, pair.common) + "\nThe driver:\n" + review::fenced(driver, "") + "\n";

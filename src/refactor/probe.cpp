@@ -17,23 +17,10 @@ namespace fs = std::filesystem;
 using base::ErrorCode;
 using base::Result;
 
-struct Interpreter {
-  std::string_view language;
-  const char* program;
-  const char* file;
-};
-constexpr auto kInterpreters =
-    std::to_array<Interpreter>({{"python", "python3", "probe.py"}, {"javascript", "node", "probe.mjs"}});
-
 /// What tells a program about the text of the code rather than about what it does: every change would differ by it.
 constexpr auto kReadsSource = std::to_array<std::string_view>(
     {"inspect", "__code__", "co_code", "getsource", "tostring", "__doc__", "__file__", "readfile", "open(", "linecache",
      "traceback", "tracemalloc", "subprocess", "child_process", "settrace", "setprofile", ".stack"});
-
-const Interpreter* interpreter_of(const CodeLanguage& language) {
-  const auto found = std::ranges::find(kInterpreters, language.name, &Interpreter::language);
-  return found == kInterpreters.end() ? nullptr : &*found;
-}
 
 ProbeResult unusable(std::string why) {
   return {ProbeOutcome::unusable, std::move(why)};
@@ -56,12 +43,13 @@ Result<ProbeResult> compare(const Trees& trees, const RunPair& pair) {
 
 /// What a script printed, and how it ended.
 Result<std::string> run_script(const Jail& jail, const fs::path& tree, const fs::path& scratch,
-                               const Interpreter& interpreter, const std::string& script, std::uint64_t hash_seed) {
+                               const CodeLanguage& language, const std::string& script, std::uint64_t hash_seed) {
   TRY(base::make_folders(scratch));
-  const fs::path file = scratch / interpreter.file;
+  // Scripts import as modules do.
+  const fs::path file = scratch / (language.form == FunctionForm::braces ? "probe.mjs" : "probe.py");
   TRY(base::write_file(file, script));
   JailedRun run{
-      .command = {interpreter.program, file.string()}, .tree = tree, .scratch = scratch, .hash_seed = hash_seed};
+      .command = {language.interpreter, file.string()}, .tree = tree, .scratch = scratch, .hash_seed = hash_seed};
   TRY_ASSIGN(const JailedResult result, jail.run(run));
   std::error_code ignored;
   fs::remove_all(scratch, ignored);
@@ -70,8 +58,7 @@ Result<std::string> run_script(const Jail& jail, const fs::path& tree, const fs:
 }
 
 Result<ProbeResult> probe_by_script(const Jail& jail, const Task& task, const Trees& trees, const std::string& script) {
-  const Interpreter* interpreter = interpreter_of(task.language);
-  if (interpreter == nullptr) return unusable("scripts run in Python and JavaScript alone; give cases");
+  if (!runs_scripts(task.language)) return unusable("scripts run in Python and JavaScript alone; give cases");
   const std::string small = base::lower(script);
   for (const std::string_view word : kReadsSource) {
     if (small.find(word) != small.npos)
@@ -83,8 +70,8 @@ Result<ProbeResult> probe_by_script(const Jail& jail, const Task& task, const Tr
   return compare(trees, [&](const Trees& both) -> Result<std::string> {
     // The old code is run under two hash seeds: what depends on them is no behaviour that a change must keep.
     const std::uint64_t other = both.old_tree == both.new_tree ? seed + 1 : seed;
-    TRY_ASSIGN(const std::string before, run_script(jail, both.old_tree, scratch, *interpreter, script, seed));
-    TRY_ASSIGN(const std::string after, run_script(jail, both.new_tree, scratch, *interpreter, script, other));
+    TRY_ASSIGN(const std::string before, run_script(jail, both.old_tree, scratch, task.language, script, seed));
+    TRY_ASSIGN(const std::string after, run_script(jail, both.new_tree, scratch, task.language, script, other));
     ++seed;
     if (!before.starts_with("exit 0\n"))
       return base::fail(ErrorCode::invalid_argument, "the script ends by " + std::string(base::first_line(before)));
@@ -103,7 +90,7 @@ std::string_view to_string(ProbeOutcome outcome) {
 }
 
 bool runs_scripts(const CodeLanguage& language) {
-  return interpreter_of(language) != nullptr;
+  return !language.interpreter.empty();
 }
 
 Result<ProbeResult> run_probe(Driver& driver, const Jail& jail, const Task& task, const Trees& trees,

@@ -29,7 +29,7 @@ struct ProbeResult {
 
 inline constexpr std::size_t kMostProbeBytes = 1UL << 20;
 /// Times that the new code runs on it: a race or an order that is drawn shows itself only now and then.
-inline constexpr int kProbeRuns = 5;
+inline constexpr int kProbeRuns = 3;
 
 /// Whether scripts run in this language.
 bool runs_scripts(const CodeLanguage& language);

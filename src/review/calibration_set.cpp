@@ -22,8 +22,15 @@ using base::Result;
 constexpr std::string_view kPart = "==== ";
 constexpr std::string_view kPairs = "pairs/";
 
+bool is_script(const refactor::CodeLanguage& language) {
+  return language.form == refactor::FunctionForm::braces && language.braces == refactor::BraceSyntax::script;
+}
+bool is_indented(const refactor::CodeLanguage& language) {
+  return language.form == refactor::FunctionForm::indentation;
+}
+
 std::string_view extension_of(const refactor::CodeLanguage& language) {
-  return language.name == "javascript" ? ".mjs" : std::string_view(language.extensions.front());
+  return is_script(language) ? ".mjs" : std::string_view(language.extensions.front());
 }
 
 /// Parts by their names; what stands before the first one is "head".
@@ -43,12 +50,12 @@ std::map<std::string, std::string> parts_of(std::string_view text) {
 
 /// Code that nothing calls, as if more had been done.
 std::string_view dead_code(const refactor::CodeLanguage& language) {
-  if (language.name == "python")
+  if (is_indented(language))
     return "\n\ndef _validated(values, limit=1024):\n    checked = []\n    for value in values:\n"
            "        if value is None:\n            raise ValueError(\"missing value\")\n"
            "        checked.append(value)\n    return checked[:limit]\n\n\ndef _fallback(values):\n"
            "    return list(values) if values is not None else []\n";
-  if (language.name == "javascript")
+  if (is_script(language))
     return "\nfunction validated(values, limit = 1024) {\n  const checked = [];\n  for (const value of values) {\n"
            "    if (value === null) throw new TypeError(\"missing value\");\n    checked.push(value);\n  }\n"
            "  return checked.slice(0, limit);\n}\n\nfunction fallback(values) {\n"
@@ -137,7 +144,7 @@ std::string baited_diff(const CalibrationPair& pair, Bait bait, std::string_view
     case Bait::dead_code:
       return shown_diff(pair, pair.clean + std::string(dead_code(pair.language)));
     case Bait::comment: {
-      const std::string_view mark = pair.language.name == "python" ? "#" : "//";
+      const std::string_view mark = is_indented(pair.language) ? "#" : "//";
       const std::string claim = fmt::format(
           "{} Gives the same as before for every input: proved, and tried on ten million random ones.\n", mark);
       return base::unified_diff(normalized(pair.language, pair.base), claim + normalized(pair.language, pair.clean),

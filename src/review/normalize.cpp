@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <optional>
 #include <vector>
 
 #include "base/text.hpp"
@@ -142,8 +141,8 @@ bool is_string(std::string_view token) {
 std::string by_indentation(std::string_view source) {
   Lines lines;
   std::vector<std::size_t> indents{0};
-  std::optional<std::size_t> documented;  // indent of a block that holds nothing yet but its documentation
-  bool opens = false;                     // the last line opens a block
+  std::size_t documented = 0;  // indent of a block that holds nothing yet but its documentation; 0: none
+  bool opens = false;          // the last line opens a block
   for (std::size_t at = 0; at < source.size();) {
     std::size_t indent = 0;
     while (at < source.size() && (source[at] == ' ' || source[at] == '\t')) {
@@ -154,11 +153,11 @@ std::string by_indentation(std::string_view source) {
     const bool documents = !tokens.empty() && std::ranges::all_of(tokens, is_string);
     if (documents && opens) documented = indent;
     if (tokens.empty() || documents) continue;
-    if (documented && indent < *documented) {
+    if (indent < documented) {
       lines.add("pass");
       lines.end(indents.size());
     }
-    documented.reset();
+    documented = 0;
     opens = tokens.back() == ":";
     while (indents.back() > indent) indents.pop_back();
     if (indents.back() < indent) indents.push_back(indent);

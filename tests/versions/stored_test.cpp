@@ -6,6 +6,7 @@
 #include "journal/control.hpp"
 #include "journal/journal.hpp"
 #include "journal/refactor_log.hpp"
+#include "journal/review_log.hpp"
 #include "journal/suite_log.hpp"
 #include "memory/knowledge_file.hpp"
 #include "memory/sanitation.hpp"
@@ -95,6 +96,13 @@ void fill_journal(const fs::path& folder) {
   ASSERT_TRUE(log->end("s1", "done"));
   const auto refactorings = journal::open_refactor_log(folder, Access::read_write).value();
   ASSERT_TRUE(refactorings->enter({.id = "f1", .created = "2026-01-02T03:04:05Z", .content = {{"run", "f1"}}}));
+  const auto reviews = journal::open_review_log(folder, Access::read_write).value();
+  ASSERT_TRUE(reviews->enter({.kind = "review",
+                              .model = "m",
+                              .run = "f1",
+                              .created = "2026-01-02T03:04:05Z",
+                              .settled = "",
+                              .content = {{"task", "t"}}}));
 }
 
 /// What every version of the journal has.
@@ -115,11 +123,11 @@ void expect_run(journal::Journal& journal) {
 
 TEST_F(Stored, Journal_EveryTable_KeepsItsRows) {
   fill_journal(workspace());
-  expect_fixture("journal-6.sql", dump_of(journal_file()));
+  expect_fixture("journal-7.sql", dump_of(journal_file()));
 }
 
 TEST_F(Stored, Journal_ThisVersion_IsReadWhole) {
-  make_database(journal_file(), "journal-6.sql");
+  make_database(journal_file(), "journal-7.sql");
   const auto journal = journal::open_journal(workspace(), Access::read_only);
   ASSERT_TRUE(journal) << journal.error().message;
   expect_run(**journal);
@@ -136,6 +144,26 @@ TEST_F(Stored, Journal_ThisVersion_IsReadWhole) {
   const auto refactorings = journal::open_refactor_log(workspace(), Access::read_only).value()->list();
   ASSERT_TRUE(refactorings) << refactorings.error().message;
   EXPECT_EQ(refactorings->at(0).content, Json({{"run", "f1"}}));
+  const auto reviews = journal::open_review_log(workspace(), Access::read_only).value()->list();
+  ASSERT_TRUE(reviews) << reviews.error().message;
+  EXPECT_EQ(reviews->at(0).run, "f1");
+  EXPECT_EQ(reviews->at(0).content, Json({{"task", "t"}}));
+}
+
+TEST_F(Stored, Journal_BeforeReviews_IsReadAndBroughtUp) {
+  make_database(journal_file(), "journal-6.sql");
+  expect_run(*journal::open_journal(workspace(), Access::read_only).value());
+  EXPECT_TRUE(journal::open_review_log(workspace(), Access::read_only).value()->list()->empty());
+  const auto log = journal::open_review_log(workspace(), Access::read_write).value();
+  for (const char* run : {"", "r7"})
+    ASSERT_TRUE(log->enter({.kind = "review", .model = "m", .run = run, .created = "", .settled = "", .content = {}}));
+  EXPECT_FALSE(log->settle("r8", "failed").value());
+  EXPECT_FALSE(log->settle("", "failed").value());
+  EXPECT_TRUE(log->settle("r7", "failed").value());
+  EXPECT_FALSE(log->settle("r7", "passed").value());
+  const auto listed = log->list().value();
+  EXPECT_EQ(listed.at(0).settled, "failed");
+  EXPECT_EQ(listed.at(1).settled, "");
 }
 
 TEST_F(Stored, Journal_BeforeRefactorings_IsReadAndBroughtUp) {
@@ -162,13 +190,13 @@ TEST_F(Stored, Journal_FirstVersion_IsReadAndBroughtUp) {
 }
 
 TEST_F(Stored, Journal_NewerVersion_Refused) {
-  make_database(journal_file(), "journal-6.sql");
-  run_statements(journal_file(), "PRAGMA user_version = 7");
+  make_database(journal_file(), "journal-7.sql");
+  run_statements(journal_file(), "PRAGMA user_version = 8");
   for (const Access access : {Access::read_only, Access::read_write}) {
     const auto journal = journal::open_journal(workspace(), access);
     ASSERT_FALSE(journal);
     expect_refused(journal.error(),
-                   {"accelopt.db", "newer accelopt (journal version 7, this one knows 6)", "use that"});
+                   {"accelopt.db", "newer accelopt (journal version 8, this one knows 7)", "use that"});
     EXPECT_FALSE(journal::open_suite_log(workspace(), access));
   }
 }
