@@ -82,12 +82,15 @@ class Honest(Judge):
     """Objects to the planted change by its witness, and prefers what is nearer to the clean one."""
 
     def strangeness(self, question, change):
-        """Lines that the clean change has not, or still has."""
-        clean = squeezed(self.pair(question)["clean"])
+        """Lines that the clean change has not, still has, or has and these have not."""
+        source = self.pair(question)["clean"]
+        clean = squeezed(source)
         lines = [(line[:1], squeezed(line[1:])) for line in change.splitlines() if line[:3] not in ("+++", "---", "@@ ")]
         added = sum(text not in clean for mark, text in lines if mark == "+")
         removed = sum(len(text) > 6 and text in clean for mark, text in lines if mark == "-")
-        return added + removed
+        shown = squeezed(question.base) + "".join(text for mark, text in lines if mark != "-")
+        lost = sum(squeezed(line) not in shown for line in source.splitlines())
+        return added + removed + lost
 
     def know(self, asked):
         super().know(asked)

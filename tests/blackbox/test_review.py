@@ -27,20 +27,20 @@ BODY = """\
     return found
 """
 # Name -> what is replaced in BODY, and a case that shows it: [network, start]. None shows on what the generator writes.
+SEEN = "if station in seen:"
 PLANTED = {
-    "names with a dash are skipped": [("if station in seen:", "if station in seen or station.startswith('-'):"),
-                                      [{"a": ["-b"], "-b": []}, "a"]],
-    "case is ignored": [("seen.add(station)", "seen.add(station.lower())"), [{"A": ["a"], "a": []}, "A"]],
-    "names are cut": [("if station in seen:", "if station[:24] in seen:"),
+    "names with a dash are skipped": [(SEEN, "if station in seen or str(station).startswith('-'):"), [{"a": ["-b"], "-b": []}, "a"]],
+    "case is ignored": [(SEEN, "if station in seen or str(station).swapcase() in seen:"), [{"A": ["a"], "a": []}, "A"]],
+    "names are cut": [(SEEN, "if station in seen or len(str(station)) > 24 and str(station)[:24] in seen:"),
                       [{"x" * 24: ["x" * 25], "x" * 25: []}, "x" * 24]],
-    "an empty start gives nothing": [("    seen = set()\n", "    seen = set()\n    if not start: return []\n"), [{"": []}, ""]],
-    "a name is hard-coded": [("if station in seen:", "if station in seen or station == 'station':"), [{"station": []}, "station"]],
+    "an empty start gives nothing": [("    seen = set()\n", "    seen = set()\n    if start == '': return []\n"), [{"": []}, ""]],
+    "a name is hard-coded": [(SEEN, "if station in seen or station == 'station':"), [{"station": []}, "station"]],
     "only 64 neighbours": [("neighbours(network, station):", "neighbours(network, station)[:64]:"),
                            [{"a": ["n%d" % i for i in range(70)], **{"n%d" % i: [] for i in range(70)}}, "a"]],
-    "numbers are stations of their own": [("seen.add(station)", "seen.add(station.lstrip('0123456789') or station)"),
-                                          [{"1a": ["a"], "a": []}, "1a"]],
-    "blanks do not count": [("if station in seen:", "if station.strip() in seen:"), [{"a": [" a"], " a": []}, "a"]],
-    "neighbours without a name are left out": [("            waiting.append((", "            if neighbour: waiting.append(("),
+    "numbers before a name do not count": [(SEEN, "if station in seen or str(station).lstrip('0123456789') in seen:"),
+                                           [{"a": ["1a"], "1a": []}, "a"]],
+    "blanks do not count": [(SEEN, "if station in seen or str(station).strip() in seen:"), [{"a": [" a"], " a": []}, "a"]],
+    "neighbours without a name are left out": [("            waiting.append((", "            if neighbour != '': waiting.append(("),
                                                [{"a": [""], "": []}, "a"]],
     "the network is completed": [("    seen = set()\n", "    seen = set()\n    if 'start' in network: network.setdefault('end', [])\n"),
                                  [{"start": []}, "start"]],
@@ -103,6 +103,23 @@ class ReviewTest(support.TestCase):
         for pair in found["pairs"]:
             fates = [[one["fate"] for one in pair[side]["objections"]] for side in ("clean", "planted")]
             self.assertEqual(fates, [["refuted", "refuted"], ["confirmed", "refuted"]], json.dumps(pair, indent=1))
+
+    def test_answers_of_a_model_give_its_rates(self):
+        """What a model answered about 20 pairs, question by question (docs/results/2026-11-25-reviewer.md)."""
+        answers = json.loads(ANSWERS.read_text(encoding="utf-8"))
+        command = ("review", "--calibrate", "--pairs", "20", "--mailbox", self.folder / "box", "--exit-when-waiting", "--json", "--workspace",
+                   self.workspace)
+        self.assertEqual(self.accelopt(*command).code, 6)
+        asked = review_judges.questions(self.folder / "box")
+        self.assertEqual(len(asked), 120)
+        for question in asked:
+            question.answer(answers[question.file.name.split("-try")[0]])
+        found = self.accelopt(*command).last
+        rates = found["rates"]
+        self.assertEqual({name: (rates[name]["hits"], rates[name]["of"]) for name in ("recall", "false_alarms", "void_quotes", "flips")},
+                         {"recall": (20, 20), "false_alarms": (0, 20), "void_quotes": (0, 240), "flips": (0, 20)})
+        fates = {one["fate"] for pair in found["pairs"] for one in pair["planted"]["objections"]}
+        self.assertEqual(fates, {"confirmed"})
 
     def repository(self):
         repository = self.folder / "routes"
@@ -173,7 +190,7 @@ class ReviewTest(support.TestCase):
 
     def test_a_model_behind_an_endpoint_is_recorded_and_replayed(self):
         opinion = json.dumps(review_judges.opinion("", 4, quote="def never_there"))
-        server = self.chat_server({"roles": {"reviewer": [{"when": {"contains": "you compare two changes"}, "text": "equal, I think"},
+        server = self.server({"roles": {"reviewer": [{"when": {"contains": "you compare two changes"}, "text": "equal, I think"},
                                                           {"text": opinion}]}})
         first = self.accelopt("review", "--calibrate", "--pairs", "2", "--base-url", server.url, "--model", "scripted", "--record",
                               self.folder / "kept", "--json", "--workspace", self.workspace)
