@@ -119,9 +119,9 @@ Result<ProbeResult> Checker::probe(const CheckResult& change, const Probe& probe
 }
 
 Result<std::string> Checker::sample_cases(std::int64_t size, int count) {
-  return driver_->cases_of(
-      base_folder_,
-      {.workload = task_.workloads.front().name, .size = size, .count = count, .seed = next_seed("sample") >> 16U});
+  // The same each time: a question that shows it is to be the same question when it is asked again.
+  return driver_->cases_of(base_folder_,
+                           {.workload = task_.workloads.front().name, .size = size, .count = count, .seed = 1});
 }
 
 }  // namespace accelopt::refactor

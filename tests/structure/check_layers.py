@@ -91,7 +91,7 @@ def check_includes(problems: list[str]) -> None:
 
 
 def check_files(problems: list[str]) -> None:
-    for folder in ("src", "tests", "exploits", "bench", "scripts", "cmake", "suites", "python", "examples"):
+    for folder in ("src", "tests", "exploits", "bench", "scripts", "cmake", "suites", "python", "examples", "calibration"):
         for file in sorted((ROOT / folder).rglob("*")):
             if file.suffix not in SOURCE_SUFFIXES or "build" in file.parts or not file.is_file():
                 continue
