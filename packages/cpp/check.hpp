@@ -12,7 +12,23 @@
 #include <utility>
 #include <vector>
 
-enum class Type { float64, float32, float16, bfloat16, float8_e4m3fn, float8_e5m2, int64, int32, int16, int8, uint64, uint32, uint16, uint8, boolean };
+enum class Type {
+  float64,
+  float32,
+  float16,
+  bfloat16,
+  float8_e4m3fn,
+  float8_e5m2,
+  int64,
+  int32,
+  int16,
+  int8,
+  uint64,
+  uint32,
+  uint16,
+  uint8,
+  boolean
+};
 enum class Part { input, scalar, output, inout };  // inout: an output whose contents the kernel reads
 
 struct Init {
@@ -48,7 +64,9 @@ inline size_t count_of(const Tensor& tensor) {
   return out;
 }
 
-inline bool is_floating(Type type) { return type <= Type::float8_e5m2; }
+inline bool is_floating(Type type) {
+  return type <= Type::float8_e5m2;
+}
 
 inline size_t size_of(Type type) {
   constexpr size_t kSizes[] = {8, 4, 2, 2, 1, 1, 8, 4, 2, 1, 8, 4, 2, 1, 1};
@@ -117,21 +135,39 @@ inline std::vector<unsigned char> encode(const std::vector<double>& values, Type
   for (size_t i = 0; i < values.size(); ++i) {
     const double value = values[i];
     switch (type) {
-      case Type::float64: put<double>(out, i, value); break;
-      case Type::float32: put<float>(out, i, static_cast<float>(value)); break;
+      case Type::float64:
+        put<double>(out, i, value);
+        break;
+      case Type::float32:
+        put<float>(out, i, static_cast<float>(value));
+        break;
       case Type::float16:
-      case Type::bfloat16: put<uint16_t>(out, i, static_cast<uint16_t>(encode_small(value, small_float(type)))); break;
+      case Type::bfloat16:
+        put<uint16_t>(out, i, static_cast<uint16_t>(encode_small(value, small_float(type))));
+        break;
       case Type::float8_e4m3fn:
-      case Type::float8_e5m2: put<uint8_t>(out, i, static_cast<uint8_t>(encode_small(value, small_float(type)))); break;
+      case Type::float8_e5m2:
+        put<uint8_t>(out, i, static_cast<uint8_t>(encode_small(value, small_float(type))));
+        break;
       case Type::uint64:
-      case Type::int64: put<int64_t>(out, i, static_cast<int64_t>(value)); break;
+      case Type::int64:
+        put<int64_t>(out, i, static_cast<int64_t>(value));
+        break;
       case Type::uint32:
-      case Type::int32: put<uint32_t>(out, i, static_cast<uint32_t>(static_cast<int64_t>(value))); break;
+      case Type::int32:
+        put<uint32_t>(out, i, static_cast<uint32_t>(static_cast<int64_t>(value)));
+        break;
       case Type::uint16:
-      case Type::int16: put<uint16_t>(out, i, static_cast<uint16_t>(static_cast<int64_t>(value))); break;
+      case Type::int16:
+        put<uint16_t>(out, i, static_cast<uint16_t>(static_cast<int64_t>(value)));
+        break;
       case Type::uint8:
-      case Type::int8: put<uint8_t>(out, i, static_cast<uint8_t>(static_cast<int64_t>(value))); break;
-      case Type::boolean: put<uint8_t>(out, i, value != 0 ? 1 : 0); break;
+      case Type::int8:
+        put<uint8_t>(out, i, static_cast<uint8_t>(static_cast<int64_t>(value)));
+        break;
+      case Type::boolean:
+        put<uint8_t>(out, i, value != 0 ? 1 : 0);
+        break;
     }
   }
   return out;
@@ -141,21 +177,45 @@ inline std::vector<double> decode(const std::vector<unsigned char>& bytes, Type 
   std::vector<double> out(bytes.size() / size_of(type));
   for (size_t i = 0; i < out.size(); ++i) {
     switch (type) {
-      case Type::float64: out[i] = get<double>(bytes, i); break;
-      case Type::float32: out[i] = get<float>(bytes, i); break;
+      case Type::float64:
+        out[i] = get<double>(bytes, i);
+        break;
+      case Type::float32:
+        out[i] = get<float>(bytes, i);
+        break;
       case Type::float16:
-      case Type::bfloat16: out[i] = decode_small(static_cast<uint32_t>(get<uint16_t>(bytes, i)), small_float(type)); break;
+      case Type::bfloat16:
+        out[i] = decode_small(static_cast<uint32_t>(get<uint16_t>(bytes, i)), small_float(type));
+        break;
       case Type::float8_e4m3fn:
-      case Type::float8_e5m2: out[i] = decode_small(static_cast<uint32_t>(get<uint8_t>(bytes, i)), small_float(type)); break;
-      case Type::int64: out[i] = get<int64_t>(bytes, i); break;
-      case Type::int32: out[i] = get<int32_t>(bytes, i); break;
-      case Type::int16: out[i] = get<int16_t>(bytes, i); break;
-      case Type::int8: out[i] = get<int8_t>(bytes, i); break;
-      case Type::uint64: out[i] = get<uint64_t>(bytes, i); break;
-      case Type::uint32: out[i] = get<uint32_t>(bytes, i); break;
-      case Type::uint16: out[i] = get<uint16_t>(bytes, i); break;
+      case Type::float8_e5m2:
+        out[i] = decode_small(static_cast<uint32_t>(get<uint8_t>(bytes, i)), small_float(type));
+        break;
+      case Type::int64:
+        out[i] = get<int64_t>(bytes, i);
+        break;
+      case Type::int32:
+        out[i] = get<int32_t>(bytes, i);
+        break;
+      case Type::int16:
+        out[i] = get<int16_t>(bytes, i);
+        break;
+      case Type::int8:
+        out[i] = get<int8_t>(bytes, i);
+        break;
+      case Type::uint64:
+        out[i] = get<uint64_t>(bytes, i);
+        break;
+      case Type::uint32:
+        out[i] = get<uint32_t>(bytes, i);
+        break;
+      case Type::uint16:
+        out[i] = get<uint16_t>(bytes, i);
+        break;
       case Type::uint8:
-      case Type::boolean: out[i] = get<uint8_t>(bytes, i); break;
+      case Type::boolean:
+        out[i] = get<uint8_t>(bytes, i);
+        break;
     }
   }
   return out;
@@ -195,12 +255,18 @@ inline std::vector<double> draw(const Tensor& tensor, std::mt19937_64& random) {
     for (size_t at = 0; at < out.size(); at += length) draw_row(init, &out[at], length, random);
   } else {
     for (double& value : out) {
-      if (init.kind == "normal") value = init.first + init.second * normal(random);
-      else if (init.kind == "abs_normal") value = std::fabs(init.first + init.second * normal(random));
-      else if (init.kind == "uniform") value = init.first + (init.second - init.first) * unit(random);
-      else if (init.kind == "integers") value = init.first + std::floor((init.second - init.first) * unit(random));
-      else if (init.kind == "ones") value = 1;
-      else if (init.kind == "constant") value = init.first;
+      if (init.kind == "normal")
+        value = init.first + init.second * normal(random);
+      else if (init.kind == "abs_normal")
+        value = std::fabs(init.first + init.second * normal(random));
+      else if (init.kind == "uniform")
+        value = init.first + (init.second - init.first) * unit(random);
+      else if (init.kind == "integers")
+        value = init.first + std::floor((init.second - init.first) * unit(random));
+      else if (init.kind == "ones")
+        value = 1;
+      else if (init.kind == "constant")
+        value = init.first;
     }
   }
   return decode(encode(out, tensor.type), tensor.type);
@@ -230,9 +296,10 @@ inline bool compare(const Tensor& tensor, const std::vector<double>& exact, cons
   norm = std::max(std::sqrt(norm), std::numeric_limits<double>::min());
   error = std::sqrt(error) / norm;
   const double least = std::max(4 * roundoff_of(tensor.type), tolerance.least);
-  const double allowed = tolerance.normwise > 0 ? std::max(tolerance.normwise, least) : std::max(4 * std::sqrt(single_error) / norm, least);
+  const double allowed = tolerance.normwise > 0 ? std::max(tolerance.normwise, least)
+                                                : std::max(4 * std::sqrt(single_error) / norm, least);
   const double allowed_worst = std::max({8 * single_worst, 8 * least, 8 * tolerance.normwise});
-  std::printf("  %s: error %.2g of %.2g allowed, of a single element %.2g of %.2g\n", tensor.name.c_str(), error, allowed, worst,
-              allowed_worst);
+  std::printf("  %s: error %.2g of %.2g allowed, of a single element %.2g of %.2g\n", tensor.name.c_str(), error,
+              allowed, worst, allowed_worst);
   return error <= allowed && worst <= allowed_worst;
 }

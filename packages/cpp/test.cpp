@@ -1,4 +1,5 @@
-// Compares @NAME@ with the reference on inputs as the task draws them; --all: on every workload. Exits with 1 if it is wrong.
+// Compares @NAME@ with the reference on inputs as the task draws them; --all: on every workload. Exits with 1 if it is
+// wrong.
 #include "check.hpp"
 #include "tables.hpp"
 
@@ -17,8 +18,10 @@ Results call(Function function, const Workload& workload, const std::vector<std:
   for (size_t i = 0; i < workload.tensors.size(); ++i) {
     const Tensor& tensor = workload.tensors[i];
     types.push_back(real != Type::boolean && is_floating(tensor.type) ? real : tensor.type);
-    if (tensor.part == Part::output) buffers.emplace_back(count_of(tensor) * size_of(types[i]), 0xFF);
-    else buffers.push_back(encode(values[i], types[i]));
+    if (tensor.part == Part::output)
+      buffers.emplace_back(count_of(tensor) * size_of(types[i]), 0xFF);
+    else
+      buffers.push_back(encode(values[i], types[i]));
   }
   std::vector<int64_t> axes = workload.axes;
   std::vector<void*> arguments;
@@ -36,7 +39,8 @@ Results call(Function function, const Workload& workload, const std::vector<std:
 bool passes(const Workload& workload) {
   std::mt19937_64 random(1);
   std::vector<std::vector<double>> values;
-  for (const Tensor& tensor : workload.tensors) values.push_back(tensor.part == Part::output ? std::vector<double>() : draw(tensor, random));
+  for (const Tensor& tensor : workload.tensors)
+    values.push_back(tensor.part == Part::output ? std::vector<double>() : draw(tensor, random));
   const Results exact = call(call_reference_double, workload, values, Type::float64);
   const Results single = call(call_reference_float, workload, values, Type::float32);
   const Results actual = call(call_kernel, workload, values, Type::boolean);

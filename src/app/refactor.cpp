@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "app/knowledge_place.hpp"
+#include "app/refactor_change.hpp"
 #include "app/refactor_record.hpp"
-#include "app/refactor_story.hpp"
 #include "base/files.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
@@ -25,86 +25,9 @@ namespace fs = std::filesystem;
 using base::ErrorCode;
 using base::Result;
 
-constexpr std::size_t kMostChangeBytes = 16UL << 20;
 /// A proposal replaces the best one until now where it is certainly faster, and by this much, as a ratio.
 constexpr double kWorthMore = 1.05;
 constexpr int kMostRounds = 4;  ///< each builds on the best of the one before
-
-std::string id_of(std::uint64_t seed) {
-  return base::sha256_hex("refactor " + std::to_string(seed)).substr(0, 8);
-}
-
-Result<std::unique_ptr<refactor::Checker>> prepared(const Shell& shell, const RefactorOptions& options,
-                                                    std::uint64_t seed) {
-  TRY_ASSIGN(const refactor::Task task, refactor::load_task(options.task));
-  return refactor::Checker::prepare(
-      task, {.seed = seed, .tools = options.tools, .stop = shell.stops.wind_down, .step = options.step});
-}
-
-bool is_diff(std::string_view text) {
-  return text.starts_with("diff --git ") || text.starts_with("--- ") || text.starts_with("From ") ||
-         text.find("\ndiff --git ") != text.npos;
-}
-
-Result<std::string> tree_of(const refactor::Checker& checker, const RefactorChange& change) {
-  const vcs::Repository& repository = checker.repository();
-  if (!change.commit.empty()) {
-    TRY_ASSIGN(const std::string commit, repository.commit_id(change.commit));
-    return repository.tree_of(commit);
-  }
-  TRY_ASSIGN(const std::string text, base::read_foreign_file(change.file, kMostChangeBytes));
-  if (is_diff(text)) return repository.apply(checker.base_tree(), text);
-  const auto& scope = checker.task().scope;
-  const bool one = std::ranges::all_of(scope, [&](const auto& it) { return it.path == scope.front().path; });
-  if (!one) {
-    return base::fail(ErrorCode::invalid_argument,
-                      change.file.string() + " is no diff, and the task's scope has several files; give a diff");
-  }
-  return repository.with_files(checker.base_tree(), {{scope.front().path, text}});
-}
-
-RefactorReport report_on(const refactor::Checker& checker, std::uint64_t seed) {
-  RefactorReport report;
-  report.id = id_of(seed);
-  report.task = checker.task().name;
-  report.language = checker.task().language.name;
-  report.created = base::utc_now();
-  report.goal = checker.task().goal;
-  report.scope = checker.task().scope;
-  report.base = checker.base_commit();
-  report.seed = seed;
-  return report;
-}
-
-/// A refactoring that cannot be recorded is as good as another, and only has no report.
-void record(const Shell& shell, const RefactorOptions& options, const RefactorReport& report) {
-  const auto recorded = record_refactoring(options.workspace, story_of(report));
-  if (!recorded) shell.warn("the refactoring was not recorded: " + recorded.error().message);
-}
-
-/// Stores what was learned, and makes the commit that names it.
-Result<void> keep(const Shell& shell, const RefactorOptions& options, const refactor::Checker& checker,
-                  RefactorReport& report, Commit commit) {
-  if (report.result.verdict != refactor::Verdict::faster) return {};
-  const model::Experience experience = refactor_experience(report, checker.task());
-  if (options.knowledge != kNoKnowledge) {
-    auto store = open_knowledge(shell, options.knowledge, options.workspace, KnowledgeUse::writing);
-    const auto stored = store ? (*store)->insert(std::span(&experience, 1), memory::Forgotten::stays)
-                              : tl::make_unexpected(store.error());
-    if (stored)
-      report.experience = model::content_id(experience);
-    else
-      shell.warn("the experience was not stored: " + stored.error().message);
-  }
-  if (commit == Commit::no) return {};
-  report.branch = fmt::format("refs/heads/accelopt/{}-{}", report.task, report.id);
-  TRY_ASSIGN(report.commit, checker.repository().keep(checker.base_tree(), report.result.files,
-                                                      {.tree = {},
-                                                       .parent = checker.base_commit(),
-                                                       .message = commit_message(report, checker.task()),
-                                                       .branch = report.branch}));
-  return {};
-}
 
 /// Strategies that the store has for this language, best first.
 std::vector<std::string> remembered(const Shell& shell, const RefactorOptions& options, const std::string& language) {
@@ -252,7 +175,7 @@ Result<std::vector<fs::path>> init_refactor(const RefactorInit& options) {
 
 Result<std::vector<std::string>> lint_refactor(const Shell& shell, const RefactorOptions& options) {
   const std::uint64_t seed = options.seed.value_or(base::random_seed() >> 16U);
-  TRY_ASSIGN(const auto checker, prepared(shell, options, seed));
+  TRY_ASSIGN(const auto checker, prepare_checker(shell, options, seed));
   const refactor::Task& task = checker->task();
   std::vector<std::string> lines;
   lines.push_back(fmt::format("base {}: builds, and its driver gives the same results twice",
@@ -271,19 +194,19 @@ Result<std::vector<std::string>> lint_refactor(const Shell& shell, const Refacto
 Result<RefactorReport> check_refactor(const Shell& shell, const RefactorOptions& options, const RefactorChange& change,
                                       Commit commit) {
   const std::uint64_t seed = options.seed.value_or(base::random_seed() >> 16U);
-  TRY_ASSIGN(const auto checker, prepared(shell, options, seed));
-  TRY_ASSIGN(const std::string tree, tree_of(*checker, change));
+  TRY_ASSIGN(const auto checker, prepare_checker(shell, options, seed));
+  TRY_ASSIGN(const std::string tree, tree_of_change(*checker, change));
   RefactorReport report = report_on(*checker, seed);
   report.tried = 1;
   TRY_ASSIGN(report.result, checker->check(tree, refactor::Depth::confirm));
-  TRY(keep(shell, options, *checker, report, commit));
-  record(shell, options, report);
+  TRY(keep_change(shell, options, *checker, report, commit));
+  record_found(shell, options, report);
   return report;
 }
 
 Result<RefactorReport> run_refactor(const Shell& shell, const RefactorOptions& options) {
   const std::uint64_t seed = options.seed.value_or(base::random_seed() >> 16U);
-  TRY_ASSIGN(const auto checker, prepared(shell, options, seed));
+  TRY_ASSIGN(const auto checker, prepare_checker(shell, options, seed));
   RefactorReport report = report_on(*checker, seed);
   report.result.verdict = refactor::Verdict::not_faster;
   const auto first = remembered(shell, options, report.language);
@@ -300,9 +223,9 @@ Result<RefactorReport> run_refactor(const Shell& shell, const RefactorOptions& o
   if (best) {
     report.strategy = best->strategy;
     TRY_ASSIGN(report.result, checker->check(best->tree, refactor::Depth::confirm));
-    TRY(keep(shell, options, *checker, report, Commit::yes));
+    TRY(keep_change(shell, options, *checker, report, Commit::yes));
   }
-  record(shell, options, report);
+  record_found(shell, options, report);
   return report;
 }
 

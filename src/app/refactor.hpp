@@ -64,6 +64,7 @@ struct RefactorReport {
   std::string commit{};
   std::string experience{};            ///< content id in the store
   std::vector<std::string> authors{};  ///< models that wrote it
+  std::string reviewed{};              ///< "first of 3, 3 of 3 pairs stable"; empty: nobody chose among several
 };
 /// As it is printed and recorded.
 report::RefactorStory story_of(const RefactorReport& report);
@@ -90,6 +91,7 @@ struct SettleReport {
   std::string branch;
   std::string commit;  ///< that reverts it; empty: nothing was reverted
   bool credited = false;
+  bool reviewer_told = false;  ///< a reviewer had chosen it, and its record has what became of it
 };
 /// @error not_found: no branch of that run; already_exists: it is settled.
 base::Result<SettleReport> settle_refactor(const Shell& shell, const SettleOptions& options);

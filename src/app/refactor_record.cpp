@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "app/knowledge_place.hpp"
+#include "app/reviewer_history.hpp"
 #include "app/version.hpp"
 #include "base/text.hpp"
 #include "base/utc.hpp"
@@ -56,7 +57,9 @@ std::string commit_message(const RefactorReport& report, const refactor::Task& t
   if (result.complexity_claimed) {
     for (const refactor::Growth& growth : result.growth) text += "Exponent: " + growth_text(growth) + "\n";
   }
-  text += "Tests: " + tests_text(result) + "\nAccelopt-Run: " + report.id + "\n";
+  text += "Tests: " + tests_text(result) + "\n";
+  if (!report.reviewed.empty()) text += "Reviewed-Blind: " + report.reviewed + "\n";
+  text += "Accelopt-Run: " + report.id + "\n";
   if (!report.experience.empty()) text += "Accelopt-Experience: " + report.experience + "\n";
   for (const std::string& author : report.authors) text += "Assisted-By: " + author + "\n";
   return text;
@@ -199,6 +202,7 @@ Result<SettleReport> settle_refactor(const Shell& shell, const SettleOptions& op
                            .branch = *found,
                            .replaces = head}));
   }
+  TRY_ASSIGN(report.reviewer_told, settle_review(options.workspace, options.run, options.settled));
   const std::string experience = trailer_of(message, "Accelopt-Experience");
   if (experience.empty() || options.knowledge == kNoKnowledge) return report;
   TRY_ASSIGN(const auto store, open_knowledge(shell, options.knowledge, options.workspace, KnowledgeUse::writing));

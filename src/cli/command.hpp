@@ -40,6 +40,8 @@ void add_ablate(CommandLine& app, Action& chosen);
 void add_bench(CommandLine& app, Action& chosen);
 void add_selftest(CommandLine& app, Action& chosen);
 void add_refactor(CommandLine& app, Action& chosen);
+void add_review(CommandLine& app, Action& chosen);
+void add_reviewer(CommandLine& app, Action& chosen);
 void add_mcp(CommandLine& app, Action& chosen);
 void add_serve(CommandLine& app, Action& chosen);
 void add_memory(CommandLine& app, Action& chosen);

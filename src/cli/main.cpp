@@ -70,6 +70,8 @@ int run(int argc, char** argv) {
                    Part{add_ablate, CtrlC::winds_down},
                    Part{add_selftest, CtrlC::winds_down},
                    Part{add_refactor, CtrlC::winds_down},
+                   Part{add_review, CtrlC::winds_down},
+                   Part{add_reviewer},
                    Part{add_worker, CtrlC::winds_down},
                    Part{add_mcp, CtrlC::winds_down},
                    Part{add_serve, CtrlC::winds_down},

@@ -172,6 +172,7 @@ base::Result<Exit> settle(const app::Shell& shell, RefactorFlags& flags) {
   TRY_ASSIGN(const auto report, app::settle_refactor(shell, flags.settle));
   if (!report.commit.empty())
     fmt::print("reverted by {} on {}\n", report.commit.substr(0, 12), report.branch.substr(11));
+  if (report.reviewer_told) fmt::print("the record of the reviewer that chose it was told (accelopt reviewer)\n");
   fmt::print("{}\n", report.credited ? "the knowledge store was told" : "no experience to tell of");
   return Exit::done;
 }

@@ -101,8 +101,8 @@ struct PlayoffSample {
 struct PlayoffReport {
   std::vector<ArmScore> arms;  ///< as asked
   int blocks = 0;
-  bool separated = false;          ///< places B and B + 1 came apart
-  std::vector<std::string> notes;  ///< what a person should know of it
+  bool separated = false;                ///< places B and B + 1 came apart
+  std::vector<std::string> notes;        ///< what a person should know of it
   std::vector<PlayoffSample> samples{};  ///< all blocks; empty: they were not kept
 };
 

@@ -159,6 +159,15 @@ CREATE TABLE texts(
   number INTEGER PRIMARY KEY,
   hash TEXT NOT NULL UNIQUE,
   bytes TEXT NOT NULL);
+-- Calibrations and reviews, JSON. run: the refactoring whose commit a review chose; settled: what became of it.
+CREATE TABLE reviews(
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  kind TEXT NOT NULL,
+  model TEXT NOT NULL,
+  run TEXT NOT NULL,
+  created TEXT NOT NULL,
+  settled TEXT NOT NULL,
+  content TEXT NOT NULL);
 )sql",
 };
 

@@ -187,7 +187,7 @@ struct Evaluation {
   std::optional<Tuning> tuning;  ///< of a kernel that left values open; `source_id` is that of the chosen one
   Environment environment;
   base::Json details{};  ///< what the evaluator found besides, in a form of its own; null: nothing
-  std::string trust;  ///< how the target keeps a candidate apart, in its own word: "device-code", "isolated"
+  std::string trust;     ///< how the target keeps a candidate apart, in its own word: "device-code", "isolated"
   std::string source_id;
   std::string machine_code_id;
   std::optional<std::string> duplicate_of;  ///< identity of the evaluation that this one copies

@@ -13,6 +13,7 @@
 
 #include "refactor/driver.hpp"
 #include "refactor/jail.hpp"
+#include "refactor/probe.hpp"
 #include "refactor/race.hpp"
 #include "refactor/scope.hpp"
 #include "refactor/test_reports.hpp"
@@ -147,6 +148,11 @@ class Checker {
   base::Result<std::vector<UnitTimes>> time_all(const CheckResult& change);
   /// Removes the folder that it was built in.
   void drop(CheckResult& change);
+
+  /// Runs an input that somebody gave on the base and on a change that was built. @error cancelled, io.
+  base::Result<ProbeResult> probe(const CheckResult& change, const Probe& probe);
+  /// What the generator writes for the first workload at this size, `count` cases. @error invalid_argument.
+  base::Result<std::string> sample_cases(std::int64_t size, int count);
 
   [[nodiscard]] const vcs::Repository& repository() const { return repository_; }
   [[nodiscard]] const Task& task() const { return task_; }

@@ -53,6 +53,12 @@ std::string difference_of(Compare compare, const JailedResult& old_run, const Ja
   return same ? "" : first_difference("the results", old_results, *new_results);
 }
 
+void remove_scratch(const fs::path& folder) {
+  std::error_code ignored;
+  fs::remove_all(folder, ignored);
+  fs::remove(folder.string() + ".errors", ignored);
+}
+
 }  // namespace
 
 std::string to_string(const CaseRequest& request) {
@@ -119,27 +125,47 @@ Result<Driver::Run> Driver::run_once(const fs::path& tree, const fs::path& cases
       .hash_seed = hash_seed};
   TRY_ASSIGN(JailedResult process, jail_->run(run));
   auto read = base::read_foreign_file(results, kMostResults);
-  fs::remove_all(scratch, failed);
-  fs::remove(scratch.string() + ".errors", failed);
+  remove_scratch(scratch);
   return Run{std::move(process), std::move(read)};
 }
 
 Result<PairResult> Driver::run_pair(const Trees& trees, const CaseRequest& request) {
   TRY_ASSIGN(const fs::path cases, make_cases(trees.old_tree, request));
+  auto pair = run_both(trees, cases, to_string(request), HashSeeds::alike);
+  remove_scratch(cases.parent_path());
+  return pair;
+}
+
+Result<PairResult> Driver::run_on(const Trees& trees, std::string_view cases, HashSeeds seeds) {
+  const fs::path folder = fresh_folder();
+  TRY(base::make_folders(folder));
+  TRY(base::write_file(folder / "cases", cases));
+  auto pair = run_both(trees, folder / "cases", "given cases", seeds);
+  remove_scratch(folder);
+  return pair;
+}
+
+Result<std::string> Driver::cases_of(const fs::path& tree, const CaseRequest& request) {
+  TRY_ASSIGN(const fs::path cases, make_cases(tree, request));
+  auto text = base::read_foreign_file(cases, kMostResults);
+  remove_scratch(cases.parent_path());
+  return text;
+}
+
+Result<PairResult> Driver::run_both(const Trees& trees, const fs::path& cases, const std::string& what,
+                                    HashSeeds seeds) {
   const std::uint64_t hash_seed = random_();
+  const std::uint64_t second_hash_seed = seeds == HashSeeds::alike ? hash_seed : hash_seed + 1;
   const bool old_first = random_() % 2 == 0;
   TRY_ASSIGN(Run first, run_once(old_first ? trees.old_tree : trees.new_tree, cases, hash_seed));
-  TRY_ASSIGN(Run second, run_once(old_first ? trees.new_tree : trees.old_tree, cases, hash_seed));
-  std::error_code ignored;
-  fs::remove_all(cases.parent_path(), ignored);
-  fs::remove(cases.parent_path().string() + ".errors", ignored);
+  TRY_ASSIGN(Run second, run_once(old_first ? trees.new_tree : trees.old_tree, cases, second_hash_seed));
   Run& old_run = old_first ? first : second;
   Run& new_run = old_first ? second : first;
   if (!old_run.process.succeeded || !old_run.results) {
     return base::fail(ErrorCode::invalid_argument,
                       fmt::format("driver.run fails on the old code ({}): {}: {}; let the driver record errors as "
                                   "results, and deal with size 0",
-                                  to_string(request), old_run.process.end, last_line(old_run.process.errors)));
+                                  what, old_run.process.end, last_line(old_run.process.errors)));
   }
   PairResult pair;
   pair.difference = difference_of(task_->compare, old_run.process, new_run.process, *old_run.results, new_run.results);

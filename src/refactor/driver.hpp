@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <random>
 #include <string>
+#include <string_view>
 
 #include "base/files.hpp"
 #include "refactor/jail.hpp"
@@ -34,6 +35,9 @@ struct PairResult {
   std::string difference;  ///< what the new code did otherwise; empty: nothing
 };
 
+/// Whether both runs of a pair hash alike. apart: what depends on the hashes differs.
+enum class HashSeeds { alike, apart };
+
 class Driver {
  public:
   /// Copies the driver's files from the task's folder. @error io.
@@ -42,6 +46,11 @@ class Driver {
   /// Runs both, in random order, on fresh cases that the base's tree made.
   /// @error invalid_argument: the cases could not be made, or the old code's driver failed.
   base::Result<PairResult> run_pair(const Trees& trees, const CaseRequest& request);
+
+  /// The same on these bytes, as the file of cases.
+  base::Result<PairResult> run_on(const Trees& trees, std::string_view cases, HashSeeds seeds);
+  /// What the generator writes. @error invalid_argument: it fails.
+  base::Result<std::string> cases_of(const std::filesystem::path& tree, const CaseRequest& request);
 
   /// The copies of the driver's files: {task} in commands.
   [[nodiscard]] std::filesystem::path files() const { return own_.path() / "task"; }
@@ -57,6 +66,9 @@ class Driver {
   base::Result<std::filesystem::path> make_cases(const std::filesystem::path& tree, const CaseRequest& request);
   base::Result<Run> run_once(const std::filesystem::path& tree, const std::filesystem::path& cases,
                              std::uint64_t hash_seed);
+  /// Runs both on the file, in random order; `what` names the cases in messages.
+  base::Result<PairResult> run_both(const Trees& trees, const std::filesystem::path& cases, const std::string& what,
+                                    HashSeeds seeds);
   std::filesystem::path fresh_folder();
 
   const Task* task_;

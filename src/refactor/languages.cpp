@@ -9,8 +9,13 @@ std::span<const CodeLanguage> code_languages() {
   // The machine's OpenSSL configuration is out of reach, and without it node does not start.
   static const std::vector<std::string> kNode{"OPENSSL_CONF=/dev/null"};
   static const std::vector<CodeLanguage> kLanguages{
-      {"python", {".py"}, FunctionForm::indentation, {"PYTHONDONTWRITEBYTECODE=1", "PYTHONHASHSEED={hash}"}},
-      {"javascript", {".js", ".mjs", ".cjs"}, FunctionForm::braces, kNode, BraceSyntax::script},
+      {"python",
+       {".py"},
+       FunctionForm::indentation,
+       {"PYTHONDONTWRITEBYTECODE=1", "PYTHONHASHSEED={hash}"},
+       {},
+       "python3"},
+      {"javascript", {".js", ".mjs", ".cjs"}, FunctionForm::braces, kNode, BraceSyntax::script, "node"},
       {"typescript", {".ts"}, FunctionForm::braces, kNode, BraceSyntax::script},
       {"c", {".c", ".h"}, FunctionForm::braces, {}, BraceSyntax::c},
       {"c++", {".cpp", ".cc", ".cxx", ".hpp"}, FunctionForm::braces, {}, BraceSyntax::c},

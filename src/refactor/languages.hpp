@@ -20,6 +20,7 @@ struct CodeLanguage {
   FunctionForm form = FunctionForm::none;
   std::vector<std::string> environment{};  ///< for its programs; {hash} is the same number for old and new
   BraceSyntax braces = BraceSyntax::c;     ///< where the form is braces
+  std::string interpreter{};               ///< program that runs a single file; empty: there is none
 };
 
 /// Any other language is used by its commands, with files as scopes.

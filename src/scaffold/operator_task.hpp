@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `accelopt init` for what launches kernels: an operator of PyTorch in Python with Triton kernels, a kernel in CUDA C++.
+// `accelopt init` for what launches kernels: an operator of PyTorch in Python with Triton kernels, a kernel in CUDA
+// C++.
 #pragma once
 
 #include <string>

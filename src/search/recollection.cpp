@@ -125,7 +125,8 @@ memory::Query Recollection::query_for(const Candidate& candidate) const {
     query.limit = std::max(query.limit, settings_.memory_capacity);
   }
   if (settings_.exclude_family) query.without_op_types = memory::family_of(query.op_type);
-  query.text = task_.definition.description + "\n" + model::changeable_text(candidate.kernel.solution()).substr(0, kMostText);
+  query.text =
+      task_.definition.description + "\n" + model::changeable_text(candidate.kernel.solution()).substr(0, kMostText);
   if (candidate.evaluation.profile) {
     for (const std::string& remark : candidate.evaluation.profile->remarks) query.text += "\n" + remark;
     for (const model::ProfileItem& item : candidate.evaluation.profile->items) query.text += "\n" + item.name;

@@ -43,9 +43,9 @@ struct RunResult {
   std::optional<model::Evaluation> confirmation;  ///< of the winner; without one: of the best that did not confirm
   std::optional<model::Solution> solution;        ///< the winner
   std::string solution_id;
-  std::string strategy{};  ///< titles of the plans that led to the winner
-  std::string commit{};    ///< of the winner, where it is one of a repository
-  std::string branch{};    ///< that the commit is on, full name
+  std::string strategy{};                       ///< titles of the plans that led to the winner
+  std::string commit{};                         ///< of the winner, where it is one of a repository
+  std::string branch{};                         ///< that the commit is on, full name
   std::vector<model::WorkloadTiming> baseline;  ///< the baseline's workloads
   std::map<std::string, int> counts;  ///< attempts by status; of passed ones also HELD_OUT_FAILED, PROFILE_FAILED
   int known = 0;                      ///< attempts that led to a program which had been tried; each has a status too

@@ -187,7 +187,7 @@ TEST_F(ControlTest, OlderJournal_IsUpgradedWhenWritten) {
   journal_.reset();
   sql("DROP TABLE sessions; DROP TABLE requests; DROP TABLE events; DROP TABLE facts; DROP TABLE parcels; DROP "
       "TABLE suite_settings; DROP TABLE suite_entries; DROP TABLE suite_runs; DROP TABLE refactorings; DROP TABLE "
-      "texts; PRAGMA "
+      "texts; DROP TABLE reviews; PRAGMA "
       "user_version = 1");
   {
     const auto reader = open_control(workspace(), Access::read_only);

@@ -136,7 +136,7 @@ TEST_F(SuiteLogTest, AnOlderJournalHasNoneAndIsUpgradedWhenItIsWritten) {
   ASSERT_EQ(sqlite3_open((workspace() / "accelopt.db").c_str(), &handle), SQLITE_OK);
   EXPECT_EQ(sqlite3_exec(handle,
                          "DROP TABLE suite_settings; DROP TABLE suite_entries; DROP TABLE suite_runs; DROP TABLE "
-                         "refactorings; DROP TABLE texts; PRAGMA user_version = 3",
+                         "refactorings; DROP TABLE texts; DROP TABLE reviews; PRAGMA user_version = 3",
                          nullptr, nullptr, nullptr),
             SQLITE_OK);
   sqlite3_close(handle);
@@ -151,9 +151,10 @@ TEST_F(SuiteLogTest, OfAnOlderSuiteRunTheSettingsAreUnknown) {
   log_.reset();
   sqlite3* handle = nullptr;
   ASSERT_EQ(sqlite3_open((workspace() / "accelopt.db").c_str(), &handle), SQLITE_OK);
-  EXPECT_EQ(sqlite3_exec(
-                handle, "DROP TABLE suite_settings; DROP TABLE refactorings; DROP TABLE texts; PRAGMA user_version = 4",
-                nullptr, nullptr, nullptr),
+  EXPECT_EQ(sqlite3_exec(handle,
+                         "DROP TABLE suite_settings; DROP TABLE refactorings; DROP TABLE texts; DROP TABLE reviews; "
+                         "PRAGMA user_version = 4",
+                         nullptr, nullptr, nullptr),
             SQLITE_OK);
   sqlite3_close(handle);
   const auto as_it_was = open(Access::read_only)->list();

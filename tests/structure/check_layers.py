@@ -20,6 +20,7 @@ LAYERS = {
     "http": ["base"],
     "syntax": ["base", "model"],
     "llm": ["base", "model", "http"],
+    "review": ["base", "model", "stats", "refactor", "llm"],
     "journal": ["base", "model"],
     "memory": ["base", "model", "journal"],
     "memory/surreal": ["base", "model", "http", "memory"],
@@ -91,7 +92,7 @@ def check_includes(problems: list[str]) -> None:
 
 
 def check_files(problems: list[str]) -> None:
-    for folder in ("src", "tests", "exploits", "bench", "scripts", "cmake", "suites", "python", "examples"):
+    for folder in ("src", "tests", "exploits", "bench", "scripts", "cmake", "suites", "python", "examples", "calibration"):
         for file in sorted((ROOT / folder).rglob("*")):
             if file.suffix not in SOURCE_SUFFIXES or "build" in file.parts or not file.is_file():
                 continue

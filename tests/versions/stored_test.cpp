@@ -7,6 +7,7 @@
 #include "journal/control.hpp"
 #include "journal/journal.hpp"
 #include "journal/refactor_log.hpp"
+#include "journal/review_log.hpp"
 #include "journal/suite_log.hpp"
 #include "memory/knowledge_file.hpp"
 #include "memory/sanitation.hpp"
@@ -97,6 +98,13 @@ void fill_journal(const fs::path& folder) {
   const auto refactorings = journal::open_refactor_log(folder, Access::read_write).value();
   ASSERT_TRUE(refactorings->enter({.id = "f1", .created = "2026-01-02T03:04:05Z", .content = {{"run", "f1"}}}));
   ASSERT_TRUE(journal->store("small"));
+  const auto reviews = journal::open_review_log(folder, Access::read_write).value();
+  ASSERT_TRUE(reviews->enter({.kind = "review",
+                              .model = "m",
+                              .run = "f1",
+                              .created = "2026-01-02T03:04:05Z",
+                              .settled = "",
+                              .content = {{"task", "t"}}}));
 }
 
 /// What every version of the journal has.
@@ -139,6 +147,10 @@ TEST_F(Stored, Journal_ThisVersion_IsReadWhole) {
   ASSERT_TRUE(refactorings) << refactorings.error().message;
   EXPECT_EQ(refactorings->at(0).content, Json({{"run", "f1"}}));
   EXPECT_EQ((*journal)->load(base::sha256_hex("small")).value_or(""), "small");
+  const auto reviews = journal::open_review_log(workspace(), Access::read_only).value()->list();
+  ASSERT_TRUE(reviews) << reviews.error().message;
+  EXPECT_EQ(reviews->at(0).run, "f1");
+  EXPECT_EQ(reviews->at(0).content, Json({{"task", "t"}}));
 }
 
 TEST_F(Stored, Journal_BeforeTexts_IsReadAndBroughtUp) {
@@ -153,6 +165,22 @@ TEST_F(Stored, Journal_BeforeTexts_IsReadAndBroughtUp) {
   EXPECT_EQ((*journal)->store("small").value_or(""), hash);
   EXPECT_EQ((*journal)->load(hash).value_or(""), "small");
   EXPECT_EQ(reader->load(hash).value_or(""), "small") << "who reads it meanwhile finds it too";
+}
+
+TEST_F(Stored, Journal_BeforeReviews_IsReadAndBroughtUp) {
+  make_database(journal_file(), "journal-6.sql");
+  expect_run(*journal::open_journal(workspace(), Access::read_only).value());
+  EXPECT_TRUE(journal::open_review_log(workspace(), Access::read_only).value()->list()->empty());
+  const auto log = journal::open_review_log(workspace(), Access::read_write).value();
+  for (const char* run : {"", "r7"})
+    ASSERT_TRUE(log->enter({.kind = "review", .model = "m", .run = run, .created = "", .settled = "", .content = {}}));
+  EXPECT_FALSE(log->settle("r8", "failed").value());
+  EXPECT_FALSE(log->settle("", "failed").value());
+  EXPECT_TRUE(log->settle("r7", "failed").value());
+  EXPECT_FALSE(log->settle("r7", "passed").value());
+  const auto listed = log->list().value();
+  EXPECT_EQ(listed.at(0).settled, "failed");
+  EXPECT_EQ(listed.at(1).settled, "");
 }
 
 TEST_F(Stored, Journal_BeforeRefactorings_IsReadAndBroughtUp) {

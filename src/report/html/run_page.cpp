@@ -71,8 +71,8 @@ Markup winning_change(const RunStory& story) {
     out += diff_table(before == baseline.sources.end() ? std::string() : before->text, file.text,
                       "The baseline and the winner, " + file.name, "baseline", "winner");
   }
-  out +=
-      folded("The winner's whole source", element("pre", element("code", model::changeable_text(winner->kernel.solution()))));
+  out += folded("The winner's whole source",
+                element("pre", element("code", model::changeable_text(winner->kernel.solution()))));
   return out;
 }
 

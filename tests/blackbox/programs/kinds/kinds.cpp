@@ -34,8 +34,11 @@ void encode(const std::uint8_t* bytes, std::uint8_t* letters, std::size_t groups
       const std::uint32_t group = static_cast<std::uint32_t>(bytes[g * 3]) << 16 |
                                   static_cast<std::uint32_t>(bytes[g * 3 + 1]) << 8 | bytes[g * 3 + 2];
       const std::uint32_t six = group >> (18 - 6 * i) & 63u;
-      letters[g * 4 + static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(
-          six < 26 ? 'A' + six : six < 52 ? 'a' + (six - 26) : six < 62 ? '0' + (six - 52) : six == 62 ? '+' : '/');
+      letters[g * 4 + static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(six < 26    ? 'A' + six
+                                                                               : six < 52  ? 'a' + (six - 26)
+                                                                               : six < 62  ? '0' + (six - 52)
+                                                                               : six == 62 ? '+'
+                                                                                           : '/');
     }
   }
 }

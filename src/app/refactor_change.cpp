@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/refactor_change.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "app/knowledge_place.hpp"
+#include "app/refactor_record.hpp"
+#include "app/refactor_story.hpp"
+#include "base/files.hpp"
+#include "base/hash.hpp"
+#include "base/utc.hpp"
+
+namespace accelopt::app {
+namespace {
+
+namespace fs = std::filesystem;
+using base::ErrorCode;
+using base::Result;
+
+constexpr std::size_t kMostChangeBytes = 16UL << 20;
+
+std::string id_of(std::uint64_t seed) {
+  return base::sha256_hex("refactor " + std::to_string(seed)).substr(0, 8);
+}
+
+bool is_diff(std::string_view text) {
+  return text.starts_with("diff --git ") || text.starts_with("--- ") || text.starts_with("From ") ||
+         text.find("\ndiff --git ") != text.npos;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<refactor::Checker>> prepare_checker(const Shell& shell, const RefactorOptions& options,
+                                                           std::uint64_t seed) {
+  TRY_ASSIGN(const refactor::Task task, refactor::load_task(options.task));
+  return refactor::Checker::prepare(
+      task, {.seed = seed, .tools = options.tools, .stop = shell.stops.wind_down, .step = options.step});
+}
+
+Result<std::string> tree_of_change(const refactor::Checker& checker, const RefactorChange& change) {
+  const vcs::Repository& repository = checker.repository();
+  if (!change.commit.empty()) {
+    TRY_ASSIGN(const std::string commit, repository.commit_id(change.commit));
+    return repository.tree_of(commit);
+  }
+  TRY_ASSIGN(const std::string text, base::read_foreign_file(change.file, kMostChangeBytes));
+  if (is_diff(text)) return repository.apply(checker.base_tree(), text);
+  const auto& scope = checker.task().scope;
+  const bool one = std::ranges::all_of(scope, [&](const auto& it) { return it.path == scope.front().path; });
+  if (!one) {
+    return base::fail(ErrorCode::invalid_argument,
+                      change.file.string() + " is no diff, and the task's scope has several files; give a diff");
+  }
+  return repository.with_files(checker.base_tree(), {{scope.front().path, text}});
+}
+
+RefactorReport report_on(const refactor::Checker& checker, std::uint64_t seed) {
+  RefactorReport report;
+  report.id = id_of(seed);
+  report.task = checker.task().name;
+  report.language = checker.task().language.name;
+  report.created = base::utc_now();
+  report.goal = checker.task().goal;
+  report.scope = checker.task().scope;
+  report.base = checker.base_commit();
+  report.seed = seed;
+  return report;
+}
+
+void record_found(const Shell& shell, const RefactorOptions& options, const RefactorReport& report) {
+  const auto recorded = record_refactoring(options.workspace, story_of(report));
+  if (!recorded) shell.warn("the refactoring was not recorded: " + recorded.error().message);
+}
+
+Result<void> keep_change(const Shell& shell, const RefactorOptions& options, const refactor::Checker& checker,
+                         RefactorReport& report, Commit commit) {
+  if (report.result.verdict != refactor::Verdict::faster) return {};
+  const model::Experience experience = refactor_experience(report, checker.task());
+  if (options.knowledge != kNoKnowledge) {
+    auto store = open_knowledge(shell, options.knowledge, options.workspace, KnowledgeUse::writing);
+    const auto stored = store ? (*store)->insert(std::span(&experience, 1), memory::Forgotten::stays)
+                              : tl::make_unexpected(store.error());
+    if (stored)
+      report.experience = model::content_id(experience);
+    else
+      shell.warn("the experience was not stored: " + stored.error().message);
+  }
+  if (commit == Commit::no) return {};
+  report.branch = fmt::format("refs/heads/accelopt/{}-{}", report.task, report.id);
+  TRY_ASSIGN(report.commit, checker.repository().keep(checker.base_tree(), report.result.files,
+                                                      {.tree = {},
+                                                       .parent = checker.base_commit(),
+                                                       .message = commit_message(report, checker.task()),
+                                                       .branch = report.branch}));
+  return {};
+}
+
+}  // namespace accelopt::app

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all that examines changes of a repository does alike.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "app/refactor.hpp"
+
+namespace accelopt::app {
+
+/// @error as refactor::load_task, refactor::Checker::prepare.
+base::Result<std::unique_ptr<refactor::Checker>> prepare_checker(const Shell& shell, const RefactorOptions& options,
+                                                                 std::uint64_t seed);
+/// The tree that a change makes of the base. @error invalid_argument: it does not apply; as vcs::Repository.
+base::Result<std::string> tree_of_change(const refactor::Checker& checker, const RefactorChange& change);
+/// A report without a result.
+RefactorReport report_on(const refactor::Checker& checker, std::uint64_t seed);
+/// Enters it into the workspace. One that cannot be recorded is as good as another, and only has no report.
+void record_found(const Shell& shell, const RefactorOptions& options, const RefactorReport& report);
+/// Stores what was learned, and makes the commit that names it. Nothing where the change is not faster.
+base::Result<void> keep_change(const Shell& shell, const RefactorOptions& options, const refactor::Checker& checker,
+                               RefactorReport& report, Commit commit);
+
+}  // namespace accelopt::app
