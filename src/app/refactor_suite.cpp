@@ -146,7 +146,7 @@ void take_over(const RefactorReport& report, const RefactorSuitePlan& plan, Reso
   line.strategy = report.strategy;
   const bool faster = report.result.verdict == refactor::Verdict::faster && report.result.confirmed;
   if (faster) line.gain = report.result.confirmed->estimate;
-  line.resolved = faster && !line.other_kind() && line.share() >= plan.suite.resolved_share;
+  line.resolved = faster && !line.is_optimal() && line.share() >= plan.suite.resolved_share;
 }
 
 /// Plays a game; what fails in it is in its line. @error io: there is no place to play in.

@@ -20,7 +20,7 @@ std::string outcome_of(const report::ResolveLine& line) {
   if (!line.error.empty()) return line.error;
   if (line.resolved) return "resolved";
   if (line.verdict != "faster") return line.verdict;
-  return line.other_kind() ? "claims a gain where none is known" : "faster, short of the bar";
+  return line.is_optimal() ? "claims a gain where none is known" : "faster, short of the bar";
 }
 
 report::TextTable table_of(const std::vector<report::ResolveLine>& lines) {
@@ -35,7 +35,7 @@ report::TextTable table_of(const std::vector<report::ResolveLine>& lines) {
   for (const report::ResolveLine& line : lines) {
     table.add({line.task, std::to_string(line.round), std::string(to_string(line.arm)),
                line.verdict == "faster" ? fmt::format("{:.2f}x", line.gain) : "-",
-               line.other_kind() ? "-" : fmt::format("{:.2f}x", line.peak), std::to_string(line.evaluations),
+               line.is_optimal() ? "-" : fmt::format("{:.2f}x", line.peak), std::to_string(line.evaluations),
                fmt::format("{:.1f}", line.seconds), outcome_of(line)});
   }
   return table;

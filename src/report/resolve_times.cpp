@@ -63,7 +63,7 @@ ArmFigures figures_of(const std::vector<const ResolveLine*>& lines) {
     figures.experiences += static_cast<double>(line->experiences) / static_cast<double>(lines.size());
     priced = priced && line->usd;
     usd += line->usd.value_or(0);
-    if (line->other_kind()) {
+    if (line->is_optimal()) {
       ++figures.optimal;
       figures.claims += line->verdict == "faster" ? 1 : 0;
       continue;
@@ -86,7 +86,7 @@ ArmRatio ratio_of(const std::vector<const ResolveLine*>& lines, MemoryArm arm) {
   // The same pass's is preferred: what else the machine did then was alike.
   std::map<Key, const ResolveLine*> cold;
   for (const ResolveLine* line : lines) {
-    if (line->arm != MemoryArm::cold || line->other_kind()) continue;
+    if (line->arm != MemoryArm::cold || line->is_optimal()) continue;
     cold[{line->task, line->seed, line->suite_run}] = line;
     cold.try_emplace({line->task, line->seed, ""}, line);
   }

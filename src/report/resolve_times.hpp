@@ -57,7 +57,7 @@ struct ResolveLine {
   double peak = 1;  ///< of the reference solution
   std::string error;
 
-  [[nodiscard]] bool other_kind() const { return kind == "optimal"; }
+  [[nodiscard]] bool is_optimal() const { return kind == "optimal"; }
   /// log gain / log peak, 0 where it gained nothing.
   [[nodiscard]] double share() const;
 };

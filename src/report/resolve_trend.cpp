@@ -96,7 +96,7 @@ std::string task_table(const std::vector<ResolveLine>& lines, const AlikePasses&
   for (const std::string& task : order) {
     const auto& arms = tasks[task];
     const ResolveLine& any = *arms.begin()->second;
-    std::vector<std::string> row{task, any.family, any.other_kind() ? "-" : fmt::format("{:.1f}x", any.peak)};
+    std::vector<std::string> row{task, any.family, any.is_optimal() ? "-" : fmt::format("{:.1f}x", any.peak)};
     for (const MemoryArm arm : kMemoryArms) {
       const auto found = arms.find(arm);
       if (found == arms.end()) {
