@@ -47,7 +47,9 @@ Result<std::string> run_script(const Jail& jail, const fs::path& tree, const fs:
   TRY(base::make_folders(scratch));
   // Scripts import as modules do.
   const fs::path file = scratch / (language.form == FunctionForm::braces ? "probe.mjs" : "probe.py");
-  TRY(base::write_file(file, script));
+  // The folder of the script is not the repository's, and Python looks there alone.
+  const bool by_path = language.form == FunctionForm::indentation;
+  TRY(base::write_file(file, (by_path ? "import os, sys; sys.path.insert(0, os.getcwd())\n" : "") + script));
   JailedRun run{
       .command = {language.interpreter, file.string()}, .tree = tree, .scratch = scratch, .hash_seed = hash_seed};
   TRY_ASSIGN(const JailedResult result, jail.run(run));

@@ -52,7 +52,7 @@ class ReviewTest(support.TestCase):
         """The command, with the judge answering in a mailbox: asked once, and once more when the answers are there."""
         box = self.folder / ("box-" + type(judge).__name__)
         command = ("review", *arguments, "--mailbox", box, "--model", type(judge).__name__, "--exit-when-waiting", "--workspace", self.workspace)
-        waiting = self.start(*command).finish()
+        waiting = self.start(*command).finish(600)
         self.assertEqual(waiting.code, 6, waiting)
         judge.answer_all(box)
         result = self.start(*command).finish(600)
