@@ -487,7 +487,8 @@ class Search {
     if (winner_) {
       result.solution = winner_->kernel.solution();
       result.solution_id = winner_->kernel.id();
-      for (const agents::TriedPlan& step : ancestry_.lineages({*winner_}, tried_).front().steps)
+      const std::vector<agents::Lineage> lineages = ancestry_.lineages({*winner_}, tried_);
+      for (const agents::TriedPlan& step : lineages.front().steps)
         result.strategy += (result.strategy.empty() ? "" : "; ") + step.title;
     } else {
       result.reason = waiting_ ? "it waits for answers from elsewhere" : why_no_gain();

@@ -14,7 +14,7 @@ model::Solution two_files() {
           .sources = {{"src/a.py", "def f(x):\n    return x  \n"}, {"src/b.py", "def g(x):\r\n    return x\r\n"}}};
 }
 
-std::string block(const std::string& search, const std::string& replace) {
+std::string edits_of(const std::string& search, const std::string& replace) {
   return "<<<<<<< SEARCH\n" + search + "=======\n" + replace + ">>>>>>> REPLACE\n";
 }
 
@@ -49,7 +49,7 @@ std::string planner_question(const model::Task& task, const std::vector<model::E
 
 TEST(EditedFiles, PathAboveBlock_ChangesThatFile) {
   const auto changed = edited_files(
-      "First:\n**`src/b.py`**\n```python\n" + block("    return x\n", "    return 2\n") + "```\n", two_files());
+      "First:\n**`src/b.py`**\n```python\n" + edits_of("    return x\n", "    return 2\n") + "```\n", two_files());
   ASSERT_TRUE(changed) << changed.error();
   EXPECT_EQ(changed->sources[1].text, "def g(x):\r\n    return 2\r\n");
   EXPECT_EQ(changed->sources[0].text, two_files().sources[0].text) << "untouched lines keep their blanks";
@@ -57,14 +57,15 @@ TEST(EditedFiles, PathAboveBlock_ChangesThatFile) {
 
 TEST(EditedFiles, SeveralBlocks_BelongToTheLastNamedFile) {
   const auto changed = edited_files(
-      "src/a.py\n" + block("def f(x):\n", "def f(x):  # f\n") + block("    return x\n", "    return 1\n"), two_files());
+      "src/a.py\n" + edits_of("def f(x):\n", "def f(x):  # f\n") + edits_of("    return x\n", "    return 1\n"),
+      two_files());
   ASSERT_TRUE(changed) << changed.error();
   EXPECT_EQ(changed->sources[0].text, "def f(x):  # f\n    return 1\n");
 }
 
 TEST(EditedFiles, NoFileNamed_IsRefused) {
-  EXPECT_TRUE(holds(edited_files("src/a.pyc\n" + block("def f(x):\n", "\n"), two_files()).error(), "which file"));
-  EXPECT_TRUE(holds(edited_files("lib/src/a.py\n" + block("def f(x):\n", "\n"), two_files()).error(), "which file"));
+  EXPECT_TRUE(holds(edited_files("src/a.pyc\n" + edits_of("def f(x):\n", "\n"), two_files()).error(), "which file"));
+  EXPECT_TRUE(holds(edited_files("lib/src/a.py\n" + edits_of("def f(x):\n", "\n"), two_files()).error(), "which file"));
   EXPECT_TRUE(holds(edited_files("I would rather not.", two_files()).error(), "no block"));
 }
 
@@ -72,15 +73,15 @@ TEST(EditedFiles, SearchedTwiceOrAbsent_IsRefused) {
   model::Solution one = two_files();
   one.sources.resize(1);
   one.sources[0].text += "def f(x):\n";
-  EXPECT_TRUE(holds(edited_files(block("def f(x):\n", "\n"), one).error(), "several times"));
-  EXPECT_TRUE(holds(edited_files(block("def h(x):\n", "\n"), one).error(), "| def f(x):"));
+  EXPECT_TRUE(holds(edited_files(edits_of("def f(x):\n", "\n"), one).error(), "several times"));
+  EXPECT_TRUE(holds(edited_files(edits_of("def h(x):\n", "\n"), one).error(), "| def f(x):"));
 }
 
 TEST(EditedFiles, LastLineWithoutEnd_StaysSo) {
   model::Solution one = two_files();
   one.sources.resize(1);
   one.sources[0].text = "a\nb";
-  EXPECT_EQ(edited_files(block("a\n", "c\n"), one)->sources[0].text, "c\nb");
+  EXPECT_EQ(edited_files(edits_of("a\n", "c\n"), one)->sources[0].text, "c\nb");
 }
 
 TEST(RepositoryPrompt, NothingKnown_BeginsWithTheTask) {

@@ -106,8 +106,10 @@ class RefactorSearchTest(support.TestCase):
                          result["decision_hash"])
         for command in (["show", "last"], ["explain", "last"], ["report", "last", "-o", "-"], ["diff", "last"], ["watch", "last"],
                         ["best", "last"], ["runs"]):
-            self.assertIn("reachable" if command[0] != "diff" else "+    seen = set()",
-                          self.succeed(*command, "--workspace", self.workspace).out, command)
+            # A report quotes how the failed test ended: no sign of a crash.
+            shown = self.start(*command, "--workspace", self.workspace).finish()
+            self.assertEqual(shown.code, 0, shown)
+            self.assertIn("reachable" if command[0] != "diff" else "+    seen = set()", shown.out, command)
 
         # Another run's planner is told, in the mission's words and before anything else, until it is refuted.
         self.assertTrue(self.first_question("before").startswith(SENTENCE))
