@@ -109,7 +109,7 @@ Result<std::vector<review::CertainlyBetter>> races(refactor::Checker& checker,
   std::vector<review::CertainlyBetter> certain;
   for (std::size_t a = 0; a < alive.size(); ++a) {
     for (std::size_t b = a + 1; b < alive.size(); ++b) {
-      TRY_ASSIGN(const refactor::RaceResult race, checker.play_off(changes[alive[a]].result, changes[alive[b]].result));
+      TRY_ASSIGN(const refactor::RaceResult race, checker.race(changes[alive[a]].result, changes[alive[b]].result));
       if (!race.difference.empty()) continue;
       if (race.decision.log_ratio.low > 0) certain.push_back({alive[b], alive[a]});
       if (race.decision.log_ratio.high < 0) certain.push_back({alive[a], alive[b]});
