@@ -15,7 +15,7 @@ struct RunOptions {
   std::string task;  ///< its folder
   std::string workspace;
   std::string defer;
-  std::vector<std::string> against;
+  std::vector<std::string> against{};
   bool json = false;
   bool verbose = false;
   app::SearchFlags search;

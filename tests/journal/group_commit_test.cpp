@@ -44,24 +44,24 @@ class GroupCommitTest : public testing::Test {
   GroupCommit group_{*database_, mutex_};
 };
 
-constexpr int kThreads = 16;
-constexpr int kEach = 40;
+constexpr int kCommitters = 16;
+constexpr int kCommits = 40;
 
 TEST_F(GroupCommitTest, EachWrite_IsCommittedWhenItReturns) {
   std::atomic<int> lost = 0;
   {
     std::vector<std::jthread> threads;
-    for (int thread = 0; thread < kThreads; ++thread) {
+    for (int thread = 0; thread < kCommitters; ++thread) {
       threads.emplace_back([&, thread] {
-        for (int i = 0; i < kEach; ++i) {
-          const std::int64_t value = thread * kEach + i;
+        for (int i = 0; i < kCommits; ++i) {
+          const std::int64_t value = thread * kCommits + i;
           if (!insert(value) || committed(value) != 1) ++lost;
         }
       });
     }
   }
   EXPECT_EQ(lost, 0);
-  EXPECT_EQ(other_->number_of("SELECT count(*) FROM written").value(), kThreads * kEach);
+  EXPECT_EQ(other_->number_of("SELECT count(*) FROM written").value(), kCommitters * kCommits);
 }
 
 TEST_F(GroupCommitTest, AWriteThatFails_FailsAlone) {
@@ -70,18 +70,18 @@ TEST_F(GroupCommitTest, AWriteThatFails_FailsAlone) {
   std::atomic<int> lost = 0;
   {
     std::vector<std::jthread> threads;
-    for (int thread = 0; thread < kThreads; ++thread) {
+    for (int thread = 0; thread < kCommitters; ++thread) {
       threads.emplace_back([&, thread] {
-        for (int i = 0; i < kEach; ++i) {
+        for (int i = 0; i < kCommits; ++i) {
           if (i % 8 == 3 && !insert(-1)) ++refused;
-          if (!insert(thread * kEach + i)) ++lost;
+          if (!insert(thread * kCommits + i)) ++lost;
         }
       });
     }
   }
-  EXPECT_EQ(refused, kThreads * kEach / 8);
+  EXPECT_EQ(refused, kCommitters * kCommits / 8);
   EXPECT_EQ(lost, 0);
-  EXPECT_EQ(other_->number_of("SELECT count(*) FROM written").value(), kThreads * kEach + 1);
+  EXPECT_EQ(other_->number_of("SELECT count(*) FROM written").value(), kCommitters * kCommits + 1);
 }
 
 TEST_F(GroupCommitTest, ALockedDatabase_IsToldToAllOfTheGroup) {
