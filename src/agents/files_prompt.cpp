@@ -29,7 +29,7 @@ std::string title_in_sentence(std::string_view title) {
 bool worked(const model::Experience& experience) {
   const model::Credit& credit = experience.credit;
   const bool failed = credit.refuted > 0 && credit.refuted >= credit.confirmed;
-  return experience.polarity == model::Polarity::improves && experience.effect && !failed;
+  return experience.effect && experience.effect->low > 1 && !failed;
 }
 
 }  // namespace

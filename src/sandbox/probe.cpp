@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -55,6 +56,7 @@ void find_namespaces(Capabilities& found) {
 }
 
 int wait_for_a_signal(void*) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);  // else it outlives a parent that is killed before it is done
   while (true) pause();
 }
 

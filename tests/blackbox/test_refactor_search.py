@@ -112,7 +112,7 @@ class RefactorSearchTest(support.TestCase):
             self.assertIn("reachable" if command[0] != "diff" else "+    seen = set()", shown.out, command)
 
         # Another run's planner is told, in the mission's words and before anything else, until it is refuted.
-        self.assertTrue(self.first_question("before").startswith(SENTENCE))
+        self.assertEqual(self.first_question("before")[:len(SENTENCE)], SENTENCE)
         settled = self.succeed("refactor", "settle", result["run"], "--repo", self.repository, "--failed", "--knowledge", self.knowledge)
         self.assertIn("the knowledge store was told", settled.out)
         self.assertEqual(self.git("rev-parse", result["branch"] + "^{tree}"), self.git("rev-parse", "HEAD^{tree}"))
@@ -153,7 +153,7 @@ class RefactorSearchTest(support.TestCase):
         self.assertEqual(replayed["decision_hash"], finished.last["decision_hash"])
 
     def test_hostile_answers_leave_the_repository_alone(self):
-        """Ten candidates, fifty with --long: out of the scope, out of the sandbox, and into the measurement."""
+        """Nine candidates, 45 with --long: out of the scope, out of the sandbox, and into the measurement."""
         before = state_of(self.repository)
         inside = [
             f"    open({str(self.repository / '.git' / 'hooks' / 'pre-commit')!r}, 'w').write('x')\n",
@@ -162,7 +162,6 @@ class RefactorSearchTest(support.TestCase):
             "    __import__('shutil').rmtree('/', ignore_errors=True)\n",
             "    __import__('os').kill(__import__('os').getppid(), 9)\n",
             "    __import__('socket').create_connection(('127.0.0.1', 1))\n",
-            "    while True: __import__('os').fork()\n",
             "    return []\n",
         ]
         answers = [block(BODY, body + FAST) for body in inside]
@@ -172,10 +171,10 @@ class RefactorSearchTest(support.TestCase):
         answers *= many
         plans = len(answers)
         server = self.server(script(planner=[{"text": "\n".join(plan(f"Plan {number}") for number in range(plans))}],
-                                    executor=[{"texts": [answer.replace("    while waiting:\n", f"    # {number}\n    while waiting:\n")
+                                    executor=[{"texts": [answer.replace(">>>>>>> REPLACE", f"    # {number}\n>>>>>>> REPLACE")
                                                          for number, answer in enumerate(answers)]}]))
         finished = self.accelopt(*self.arguments(*self.models(server), "--fixes", 0, "--schedule", "serial", plans=plans))
-        self.assertEqual(finished.code, 2, finished)
+        self.assertEqual(finished.code, 3, finished)
         self.assertEqual(sum(finished.last["counts"].values()), plans)
         self.assertEqual(len(server.answered("executor")), plans)
         self.assertNotIn("PASSED", finished.last["counts"])
