@@ -196,7 +196,7 @@ class Errors(support.TestCase):
 
     def test_a_full_disk(self):
         self.task()
-        folder = self.mounted("200k")
+        folder = self.mounted("350k")
         workspace = folder / "workspace"
         finished = self.accelopt("run", "task", "--workspace", workspace, "--iterations", 1)
         self.assert_says(finished, 1, "No space left", "free space", "accelopt resume")

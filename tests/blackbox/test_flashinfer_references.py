@@ -22,6 +22,7 @@ LARGEST_DIFFERENCE = 1e-9  # of doubles that are added in another order, relativ
 DEVICE = """\
 #include <math.h>
 #include <stdint.h>
+#define __launch_bounds__(threads)
 #define __global__
 #define __device__
 #define __shared__ static
