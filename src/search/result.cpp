@@ -77,7 +77,7 @@ Json to_result_json(const RunResult& result) {
     if (!result.confirmation->notes.empty()) out["notes"] = result.confirmation->notes;
     out["solution"] = Json(*result.solution);
     out["solution_id"] = result.solution_id;
-    out["strategy"] = result.strategy;
+    if (!result.strategy.empty()) out["strategy"] = result.strategy;
     if (!result.commit.empty()) out["commit"] = result.commit;
     if (!result.branch.empty()) out["branch"] = result.branch;
     for (const model::WorkloadTiming& workload : result.confirmation->workloads) {

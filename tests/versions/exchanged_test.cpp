@@ -114,11 +114,11 @@ TEST_F(Exchanged, Bundle_WithResults_IsRead) {
 }
 
 TEST_F(Exchanged, Bundle_NewerSchema_Refused) {
-  const fs::path copy = changed("bundle-1", "\"schema\":1", "\"schema\":2");
+  const fs::path copy = changed("bundle-1", "\"schema\":1", "\"schema\":3");
   const auto bundle = bundles::read_bundle(copy);
   ASSERT_FALSE(bundle);
   expect_refused(bundle.error(), ErrorCode::unsupported,
-                 {"schema 2 is newer", "reads up to 1", "use a newer accelopt"});
+                 {"schema 3 is newer", "reads up to 2", "use a newer accelopt"});
 }
 
 // The worker protocol
