@@ -207,12 +207,23 @@ Result<SettleReport> settle_refactor(const Shell& shell, const SettleOptions& op
   if (experience.empty() || options.knowledge == kNoKnowledge) return report;
   TRY_ASSIGN(const auto store, open_knowledge(shell, options.knowledge, options.workspace, KnowledgeUse::writing));
   const bool passed = options.settled == Settled::passed;
-  const memory::CreditEvent event{
-      .id = "refactor " + options.run + (passed ? " passed" : " failed"),
-      .experience = experience,
-      .kind = passed ? memory::CreditEvent::Kind::confirmed : memory::CreditEvent::Kind::refuted,
-      .run = options.run};
-  TRY_ASSIGN(const int counted, store->credit(std::span(&event, 1)));
+  const auto event = [&](const std::string& lesson, const std::string& suffix) {
+    return memory::CreditEvent{
+        .id = "refactor " + options.run + (passed ? " passed" : " failed") + suffix,
+        .experience = lesson,
+        .kind = passed ? memory::CreditEvent::Kind::confirmed : memory::CreditEvent::Kind::refuted,
+        .run = options.run};
+  };
+  std::vector<memory::CreditEvent> events{event(experience, "")};
+  // Other pairs of the run may have taught the same: all of it holds or fails with the commit.
+  if (const auto winner = store->get(experience)) {
+    TRY_ASSIGN(const auto lessons, store->list({.run = winner->experience.run, .limit = 0}));
+    for (const memory::Item& item : lessons) {
+      if (item.experience.title == winner->experience.title && item.experience.id != experience)
+        events.push_back(event(item.experience.id, " " + item.experience.id));
+    }
+  }
+  TRY_ASSIGN(const int counted, store->credit(events));
   report.credited = counted > 0;
   return report;
 }

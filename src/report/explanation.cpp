@@ -42,7 +42,8 @@ std::vector<ChangedFigure> changed_figures(const model::Profile& before, const m
     if (is_time(item.unit) && (other == before.items.end() || other->unit != item.unit))
       changed.push_back({item.name, item.unit, std::nullopt, item.value, item.meaning});
   }
-  std::ranges::stable_partition(changed, [](const ChangedFigure& figure) { return is_time(figure.unit); });
+  std::stable_partition(changed.begin(), changed.end(),
+                        [](const ChangedFigure& figure) { return is_time(figure.unit); });
   return changed;
 }
 
