@@ -58,11 +58,7 @@ class DebianPackage(support.TestCase):
             self.skipTest(f"an empty root may not be made here: {told.stderr.strip()}")
         self.assertEqual(told.returncode, 0, told.stdout + told.stderr)
         done = inside("run", "/usr/share/accelopt/suites/nkibench-cpu/matmul", "--workspace", "/tmp/w", "--iterations", "2", "--json")
-        result = json.loads(done.stdout.splitlines()[-1])
-        self.assertGreater(result["gains"], 0, done.stdout[-2000:] + done.stderr)
-        # On a busy machine faster kernels are found and not confirmed, which says nothing of the package.
-        if "is the machine busy?" not in result["reason"]:
-            self.assertEqual(result["outcome"], "improved", done.stdout[-2000:] + done.stderr)
+        self.assertEqual(json.loads(done.stdout.splitlines()[-1]).get("outcome"), "improved", done.stdout[-2000:] + done.stderr)
 
     def files(self, root):
         """All but dpkg's own books."""

@@ -100,7 +100,9 @@ class RunChat(support.TestCase):
         self.assertNotIn(KEY, finished.said)
         self.assertNotIn(KEY, self.succeed("show", "--workspace", self.workspace, "--json").said)
         files = [path for path in self.workspace.rglob("*") if path.is_file()]
+        # Questions and answers lie in the journal and in files beside it: both are looked through.
         self.assertGreater(len(files), 1)
+        self.assertTrue(any(b"I would exchange the loops." in path.read_bytes() for path in files), "what was said is among them")
         for path in files:
             self.assertNotIn(KEY.encode(), path.read_bytes(), path)
 
