@@ -72,6 +72,16 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("doubled", &doubled_op); }
 """
 
 
+def fill_in(made):
+    """What `init` asks for in EXTENSION: the launch, device code alone, a reference."""
+    baseline = (made / "baseline.cu").read_text(encoding="utf-8")
+    lines = [line for line in baseline.splitlines() if "to be filled in" not in line]
+    device = "\n".join(lines).replace("grid=(?) block=(?)", "grid=(cdiv(N, 256)) block=(256)")
+    (made / "baseline.cu").write_text(device.split("torch::Tensor")[0], encoding="utf-8")
+    (made / "reference.cpp").write_text('#include "task.h"\n\nvoid reference(const real* x, real* y, int64_t N) {\n'
+                                        "  for (int64_t i = 0; i < N; ++i) y[i] = 2 * x[i];\n}\n", encoding="utf-8")
+
+
 class InitOperator(support.TestCase):
     def setUp(self):
         super().setUp()
@@ -154,12 +164,7 @@ class InitOperator(support.TestCase):
         told = self.accelopt("lint", self.made)
         self.assertIn("baseline.cu:2: has to be filled in", told.said)
         self.assertIn("reference.cpp:1: has to be filled in", told.said)
-        # As it says: the launch, device code alone, a reference.
-        lines = [line for line in baseline.splitlines() if "to be filled in" not in line]
-        device = "\n".join(lines)[:baseline.index("torch::Tensor")].replace("grid=(?) block=(?)", "grid=(cdiv(N, 256)) block=(256)")
-        (self.made / "baseline.cu").write_text(device.split("torch::Tensor")[0], encoding="utf-8")
-        (self.made / "reference.cpp").write_text('#include "task.h"\n\nvoid reference(const real* x, real* y, int64_t N) {\n'
-                                                 "  for (int64_t i = 0; i < N; ++i) y[i] = 2 * x[i];\n}\n", encoding="utf-8")
+        fill_in(self.made)
         self.assertEqual(self.accelopt("lint", self.made).code, 0, self.accelopt("lint", self.made).said)
 
 
