@@ -118,13 +118,16 @@ Result<void> check(const AblationRequest& request) {
   return {};
 }
 
-/// A store of its own for each arm and seed, so that nothing is learned across them; empty, because runs before that
-/// were cut short may have left something.
-Result<std::string> fresh_store(const SuitePlan& suite) {
+enum class Store { begun_anew, kept };
+
+/// A store of its own for each arm and seed, so that nothing is learned across them. Begun anew it is empty: runs that
+/// were cut short may have left something. Kept, it has what the arm's finished tasks taught.
+Result<std::string> store_of(const SuitePlan& suite, Store store) {
   const std::filesystem::path folder = suite.request.workspace / "ablations";
   TRY(base::make_folders(folder));
   const std::string name = base::sha256_hex(base::canonical({suite.made_with, suite.request.only})).substr(0, 16);
   for (const char* suffix : {"", "-wal", "-shm"}) {
+    if (store == Store::kept) break;
     std::error_code problem;
     std::filesystem::remove(folder / (name + ".db" + suffix), problem);
     if (problem) return base::fail_errno(problem.value(), "cannot remove " + (folder / name).string() + ".db");
@@ -132,17 +135,29 @@ Result<std::string> fresh_store(const SuitePlan& suite) {
   return (folder / (name + ".db")).string();
 }
 
-/// The suite run of the same arm and seed that has ended; none: there is none in the workspace.
-const report::SuiteHistoryEntry* finished_before(const std::vector<report::SuiteHistoryEntry>& history,
-                                                 const SuitePlan& suite) {
-  std::vector<std::string> tasks;
-  for (const auto& folder : suite.folders) tasks.push_back(folder.filename().string());
-  for (const report::SuiteHistoryEntry& entry : history) {
-    if (entry.state == "done" && entry.settings == suite.made_with && entry.program_version == kVersion &&
-        entry.tasks == tasks && entry.begun.size() == tasks.size())
-      return &entry;
+std::vector<std::string> names_of(const std::vector<std::filesystem::path>& folders) {
+  std::vector<std::string> names;
+  for (const auto& folder : folders) names.push_back(folder.filename().string());
+  return names;
+}
+
+/// What suite runs of the same arm and seed came to, in the suite's order: the newest run of a task that finished, else
+/// with `also_failed` the newest that ended otherwise.
+std::vector<report::SuiteTask> made_before(const std::vector<report::SuiteHistoryEntry>& history,
+                                           const SuitePlan& suite, bool also_failed) {
+  std::vector<report::SuiteTask> made;
+  for (const std::string& name : names_of(suite.folders)) {
+    const report::SuiteTask* best = nullptr;
+    for (const report::SuiteHistoryEntry& entry : history) {
+      if (entry.settings != suite.made_with || entry.program_version != kVersion) continue;
+      for (const report::SuiteTask& task : entry.begun) {
+        const bool ended = task.finished() || (also_failed && !task.error.empty());
+        if (task.task == name && ended && (task.finished() || best == nullptr || !best->finished())) best = &task;
+      }
+    }
+    if (best != nullptr) made.push_back(*best);
   }
-  return nullptr;
+  return made;
 }
 
 Result<std::vector<report::SuiteHistoryEntry>> history_of(const SuiteRequest& request) {
@@ -167,7 +182,7 @@ struct Part {
   std::string name;  ///< for people
   std::uint64_t seed;
   SuitePlan suite;
-  std::vector<report::AblationCell> cells{};  ///< none: not made, or interrupted
+  std::vector<report::AblationCell> cells{};  ///< fewer than tasks: not all made yet
 };
 
 std::string key_of(const SuitePlan& suite) {
@@ -180,30 +195,31 @@ Result<SuitePlan> suite_of(const Shell& shell, const AblationPlan& plan, std::si
   // A recording has a seed of its own: its questions were put in an order that it drew.
   if (request.search.agents.replay.empty()) request.search.seed = seed;
   TRY_ASSIGN(SuitePlan suite, plan_suite(shell, std::move(request)));
-  suite.made_with[kMark] = {{"seed", seed}};
+  suite.made_with[kMark] = {{"seed", seed}, {"tasks", names_of(suite.folders)}};
   return suite;
 }
 
-/// The runs of one arm with one seed: those on record, else made now. None of them: it was interrupted.
+/// The runs of one arm with one seed: those that finished are on record, the others are made now. Fewer than there are
+/// tasks: it was interrupted.
 Result<std::vector<report::SuiteTask>> tasks_of(const Shell& shell, const Part& part, const SuitePorts& ports) {
   SuitePlan suite = part.suite;
   TRY_ASSIGN(auto history, history_of(suite.request));
-  if (const auto* const before = finished_before(history, suite)) return before->begun;
+  const std::vector<report::SuiteTask> made = made_before(history, suite, false);
+  std::erase_if(suite.folders, [&](const std::filesystem::path& folder) {
+    return std::ranges::find(made, folder.filename().string(), &report::SuiteTask::task) != made.end();
+  });
+  if (suite.folders.empty()) return made;
   SearchFlags& flags = suite.request.search;
   if (flags.memory == search::to_string(search::Recall::queue)) {
     flags.knowledge = kNoKnowledge;
   } else if (!flags.no_memory) {
-    TRY_ASSIGN(flags.knowledge, fresh_store(suite));
+    TRY_ASSIGN(flags.knowledge, store_of(suite, made.empty() ? Store::begun_anew : Store::kept));
   }
   SuitePorts own = ports;
   own.progress = [&](const std::string& task) { return ports.progress(part.name + ": " + task); };
-  TRY_ASSIGN(const SuiteReport done, run_suite(shell, suite, own));
-  if (done.interrupted) return std::vector<report::SuiteTask>{};
+  TRY(run_suite(shell, suite, own));
   TRY_ASSIGN(history, history_of(suite.request));
-  for (const report::SuiteHistoryEntry& entry : history) {
-    if (entry.id == done.id) return entry.begun;
-  }
-  return fail(ErrorCode::internal, "suite run " + done.id + " is not on record");
+  return made_before(history, part.suite, true);
 }
 
 /// What is to be run, in the order of seeds, by key.

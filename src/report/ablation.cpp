@@ -130,6 +130,18 @@ Document document_of(const Ablation& ablation) {
   page.text(fmt::format("\n{} task{}, {} seed{}, each run with {}; one factor at a time.\n\n", ablation.tasks.size(),
                         ablation.tasks.size() == 1 ? "" : "s", ablation.seeds.size(),
                         ablation.seeds.size() == 1 ? "" : "s", ablation.budget));
+  std::size_t missing = 0;
+  for (const AblationArm& arm : ablation.arms) {
+    if (!arm.left_out.empty()) continue;
+    const auto finished =
+        std::ranges::count_if(arm.cells, [](const AblationCell& cell) { return cell.task.finished(); });
+    missing += ablation.tasks.size() * ablation.seeds.size() - static_cast<std::size_t>(finished);
+  }
+  if (missing > 0)
+    page.text(
+        fmt::format("Of each arm {} runs were to be made; {} of all arms' are not there or failed. Means are of those "
+                    "that finished; ratios over the base arm are of tasks and seeds that both arms finished.\n\n",
+                    ablation.tasks.size() * ablation.seeds.size(), missing));
   TextTable arms({{"factor"},
                   {"level"},
                   {"runs", Align::right},

@@ -18,6 +18,11 @@ namespace {
 /// Least relative change of a profile's figure that is told, and how many figures are.
 constexpr double kTellingChange = 0.1;
 constexpr std::size_t kMostFigures = 12;
+/// Times of a kernel that was tried beside a step.
+constexpr std::size_t kMostTimes = 5;
+/// Largest share of a parent's lines that is left where a kernel counts as rewritten, and least lines of that parent.
+constexpr double kRewrittenShare = 0.4;
+constexpr std::size_t kLinesToRewrite = 20;
 
 bool is_time(const std::string& unit) {
   return unit == "ns" || unit == "us" || unit == "ms" || unit == "s";
@@ -47,13 +52,10 @@ std::vector<ChangedFigure> changed_figures(const model::Profile& before, const m
   return changed;
 }
 
-TriedBeside beside_of(const StoryAttempt& attempt) {
-  TriedBeside out{attempt.identity, attempt.plan.title, fate_of(attempt), attempt.ratio,
-                  attempt.reason.empty() ? attempt.note : attempt.reason};
-  out.parent = attempt.parent;
-  out.score = attempt.score;
-  out.built = !attempt.kernel.solution().sources.empty();
-  return out;
+/// The item of that name.
+const model::ProfileItem* item_of(const model::Profile& profile, std::string_view name) {
+  const auto found = std::ranges::find(profile.items, name, &model::ProfileItem::name);
+  return found == profile.items.end() ? nullptr : &*found;
 }
 
 /// "M = 4096, N = 512"
@@ -87,6 +89,11 @@ void count_lines(LessonStep& step, const std::string& before, const std::string&
   std::ranges::set_intersection(written, last, std::inserter(both, both.end()));
   step.lines_written = static_cast<int>(written.size());
   step.lines_left = static_cast<int>(both.size());
+  std::multiset<std::string> kept;
+  std::ranges::set_intersection(old, telling_lines(after), std::inserter(kept, kept.end()));
+  if (old.size() >= kLinesToRewrite &&
+      static_cast<double>(kept.size()) < kRewrittenShare * static_cast<double>(old.size()))
+    step.rewritten = after;
 }
 
 Foundation foundation_of(const RunStory& story, const StoryAttempt& attempt, const std::string& id) {
@@ -133,7 +140,12 @@ class Lesson {
       out.workloads = story_.confirmation()->workloads;
       out.checked = story_.confirmation()->notes;
     }
+    for (const model::Axis& axis : story_.run.task.definition.axes) {
+      if (!axis.value) continue;
+      out.fixed_axes += fmt::format("{}{} = {}", out.fixed_axes.empty() ? "" : ", ", axis.name, *axis.value);
+    }
     for (const model::Workload& workload : story_.run.task.workloads) out.axes[workload.name] = axes_of(workload);
+    if (!out.workloads.empty()) out.differs = differing_times(out.workloads);
     for (const model::WorkloadTiming& workload : out.workloads) {
       if (workload.role == model::Role::held_out && workload.ratio) out.unseen.push_back(unseen_text(workload, out));
     }
@@ -141,6 +153,43 @@ class Lesson {
   }
 
  private:
+  [[nodiscard]] TriedBeside beside_of(const StoryAttempt& attempt) const {
+    TriedBeside out{attempt.identity, attempt.plan.title, fate_of(attempt), attempt.ratio,
+                    attempt.reason.empty() ? attempt.note : attempt.reason};
+    out.parent = attempt.parent;
+    out.score = attempt.score;
+    out.built = !attempt.kernel.solution().sources.empty();
+    if (!out.built) return out;
+    for (const model::Evaluation& confirmation : story_.confirmations) {
+      if (confirmation.source_id != attempt.kernel.id()) continue;
+      if (confirmation.status != model::Status::passed)
+        out.refused = fmt::format("{}: {}", model::to_string(confirmation.status), confirmation.reason);
+      else if (confirmation.ratio && confirmation.ratio->low <= 1)
+        out.refused = fmt::format("no gain was confirmed, {}", format_ratio(*confirmation.ratio));
+    }
+    if (const auto profile = story_.profiles.find(attempt.kernel.id()); profile != story_.profiles.end()) {
+      std::ranges::copy_if(profile->second.items, std::back_inserter(out.times),
+                           [](const model::ProfileItem& item) { return is_time(item.unit); });
+      out.times.resize(std::min(out.times.size(), kMostTimes));
+    }
+    return out;
+  }
+
+  /// Where the confirmation timed the baseline otherwise than the search had: its ratio is of times side by side.
+  [[nodiscard]] std::vector<std::string> differing_times(const std::vector<model::WorkloadTiming>& confirmed) const {
+    const auto profile = story_.profiles.find(model::source_id(story_.run.task.baseline));
+    const auto raced = std::ranges::find(confirmed, model::Role::race, &model::WorkloadTiming::role);
+    if (profile == story_.profiles.end() || raced == confirmed.end() || !raced->reference_ns) return {};
+    const model::ProfileItem* const cold = item_of(profile->second, "cold time");
+    if (cold == nullptr || cold->unit != "ns" || cold->value <= 0) return {};
+    if (std::abs(*raced->reference_ns / cold->value - 1) < kTellingChange) return {};
+    return {
+        fmt::format("The baseline took {} in the confirmation and {} when the search profiled it. A confirmation takes "
+                    "both kernels' times in turn, in fresh processes on fresh inputs, so its ratio holds, but it may "
+                    "differ from the play-offs' by as much.",
+                    format_ns(*raced->reference_ns), format_ns(cold->value))};
+  }
+
   static std::string unseen_text(const model::WorkloadTiming& workload, const Explanation& out) {
     const model::Interval& ratio = *workload.ratio;
     const auto found = out.axes.find(workload.name);
@@ -251,7 +300,8 @@ base::Json to_json(const Explanation& explanation) {
                       {"ratio", ratio(one.ratio)},
                       {"score", ratio(one.score)},
                       {"built", one.built},
-                      {"why", one.why}});
+                      {"why", one.why},
+                      {"refused", one.refused}});
     }
     return list;
   };

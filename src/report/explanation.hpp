@@ -32,6 +32,8 @@ struct TriedBeside {
   model::Identity parent{};                ///< all -1: the baseline
   std::optional<model::Interval> score{};  ///< over the baseline, by a play-off; none: it was in none
   bool built = true;                       ///< false: no kernel came
+  std::string refused{};  ///< why its confirmation ended without a winner; empty: it had none, or passed
+  std::vector<model::ProfileItem> times{};  ///< of its profile; empty: none is on record
 };
 
 /// An experience that a plan rests on.
@@ -65,6 +67,7 @@ struct LessonStep {
   std::optional<model::Interval> ratio;  ///< over its parent
   std::optional<model::Interval> score;  ///< over the baseline
   std::string diff;                      ///< unified, from its parent
+  std::string rewritten{};               ///< the step's text, where hardly a line of its parent is left; else empty
   std::vector<FailedAnswer> mended;      ///< its own answers that failed before
   std::vector<ChangedFigure> profile;    ///< times first, then as the profile has them
   int figures_left_out = 0;              ///< that changed as well
@@ -83,6 +86,7 @@ struct Explanation {
   std::string about;   ///< what the task computes, in its own words
   /// What the answer does not say: how the winner does on workloads that the search never measured, a sentence each.
   std::vector<std::string> unseen{};
+  std::string fixed_axes{};                   ///< of all workloads: "K = 64, N = 4096"
   std::map<std::string, std::string> axes{};  ///< by workload: "M = 4096, N = 512"
   bool modelled = false;
   std::vector<LessonStep> steps;  ///< from the baseline's child to the winner; none: there is no winner
@@ -91,6 +95,7 @@ struct Explanation {
   std::vector<model::Experience> learned;
   std::vector<model::WorkloadTiming> workloads;  ///< confirmed
   std::vector<std::string> checked;              ///< what the confirmation checked besides results
+  std::vector<std::string> differs{};            ///< times that the search and the confirmation saw differently
 };
 
 Explanation explain(const RunStory& story);

@@ -17,8 +17,8 @@ namespace {
 
 /// Of another's words in a line, columns.
 constexpr std::size_t kMostWhy = 240;
-/// Of a step's diff, lines; `--json` has all.
-constexpr int kMostDiffLines = 60;
+/// Of a step's change, lines; `--json` has all.
+constexpr int kMostChangeLines = 200;
 /// Of a paragraph on a terminal, columns.
 constexpr std::size_t kColumns = 110;
 /// Configurations of a tuned kernel that are told.
@@ -57,19 +57,20 @@ class Writer {
   }
   void end_list() { out_ += form_ == Form::markdown ? "\n" : ""; }
 
-  /// The beginning of a diff, as a block that nothing in it can end; `whole` says where all of it is.
-  void diff(const std::string& unified, const std::string& whole) {
+  /// The beginning of a diff or of a kernel's text, as a block that nothing in it can end; `whole` says where all of it
+  /// is.
+  void change(const std::string& unified, const std::string& language, const std::string& whole) {
     std::string shown;
     int lines = 0;
     std::size_t at = 0;
-    for (; at < unified.size() && lines < kMostDiffLines; ++lines) {
+    for (; at < unified.size() && lines < kMostChangeLines; ++lines) {
       const std::size_t end = std::min(unified.find('\n', at), unified.size());
       shown += (form_ == Form::text ? "    " : "") + printable(unified.substr(at, end - at)) + "\n";
       at = end + 1;
     }
     const auto left =
         at < unified.size() ? std::count(unified.begin() + static_cast<std::ptrdiff_t>(at), unified.end(), '\n') : 0;
-    const std::string more = left > 0 ? fmt::format("... {} more lines of the diff; {}\n", left, whole) : "";
+    const std::string more = left > 0 ? fmt::format("... {} more lines; {}\n", left, whole) : "";
     if (form_ == Form::text) {
       out_ += shown + (more.empty() ? "" : "    " + more);
       return;
@@ -80,7 +81,7 @@ class Writer {
       ticks = std::max(ticks, run + 1);
     }
     const std::string fence(ticks, '`');
-    out_ += fence + "diff\n" + shown + fence + "\n\n" + (more.empty() ? "" : more + "\n");
+    out_ += fence + language + "\n" + shown + fence + "\n\n" + (more.empty() ? "" : more + "\n");
   }
   /// The meaning of a figure, once in a lesson.
   void meaning(const ChangedFigure& figure) {
@@ -142,6 +143,11 @@ std::string beside_text(const TriedBeside& one) {
   else if (one.ratio)
     words += ", in no play-off";
   if (!one.why.empty() && one.why != model::kKnownAlready) words += ": " + first_of(one.why);
+  if (!one.refused.empty()) words += "; REFUSED when it was confirmed: " + first_of(one.refused);
+  std::string times;
+  for (const model::ProfileItem& item : one.times)
+    times += fmt::format("{}{} {}", times.empty() ? "" : ", ", item.name, format_quantity(item.value, item.unit));
+  if (!times.empty()) words += "; its profile: " + times;
   return words;
 }
 
@@ -160,8 +166,8 @@ void write_tried(Writer& out, const std::vector<TriedBeside>& all, int level, co
   std::map<std::string, int> without_plan;
   for (const TriedBeside& one : all) {
     if (one.fate == "no plan") {
-      const std::string line = fmt::format("from {} in round {}: no plan came: {}", name_of(one.parent),
-                                           one.identity.iteration + 1, why_not(one));
+      const std::string line = fmt::format("from {} in round {}: no plan came, the answer was of no use: {}",
+                                           name_of(one.parent), one.identity.iteration + 1, why_not(one));
       if (++without_plan[line] == 1) lines.push_back(line);
     } else if (one.fate == "no answer") {
       lines.push_back(fmt::format("{} {}, from {}: never built, the answer held no kernel: {}",
@@ -228,10 +234,14 @@ void write_step(Writer& out, const Explanation& explanation, const LessonStep& s
     out.item(fmt::format("{} failed first: {}: {}", model::to_string(one.identity), model::to_string(one.status),
                          first_of(one.reason)));
   if (!step.rests_on.empty() || !step.mended.empty()) out.end_list();
-  if (!step.diff.empty()) {
+  const std::string whole =
+      fmt::format("the whole kernel: accelopt show {} {}", explanation.run, model::to_string(step.identity));
+  if (!step.rewritten.empty()) {
+    out.heading(3, "The kernel, of whose parent hardly a line is left");
+    out.change(step.rewritten, "", whole);
+  } else if (!step.diff.empty()) {
     out.heading(3, "The change");
-    out.diff(step.diff,
-             fmt::format("the whole kernel: accelopt show {} {}", explanation.run, model::to_string(step.identity)));
+    out.change(step.diff, "diff", whole);
   }
   if (step.tuning) {
     out.heading(3, "What was tuned");
@@ -360,9 +370,25 @@ void write_end(Writer& out, const Explanation& explanation) {
                workload.ratio ? format_ratio(*workload.ratio) : "-", roofline_text(workload)});
   }
   out.table(table);
-  const auto notes = gathered(explanation.checked);
+  std::vector<std::string> notes = explanation.differs;
+  notes.emplace_back(
+      "of roofline: the least time that the device's measured peaks allow for the task's own operations and bytes / "
+      "the "
+      "winner's time, and which of the two it is. Its peak of arithmetic is the highest that is precise enough, matrix "
+      "units included; a profile's \"share of peak compute\" is of plain arithmetic.");
+  for (std::string& note : gathered(explanation.checked)) notes.push_back(std::move(note));
   for (const std::string& note : notes) out.item(note);
-  if (!notes.empty()) out.end_list();
+  out.end_list();
+}
+
+/// "i1.b0.p2.a0.f0 is of round 2, made from the best candidate so far (b0), by its third plan (p2) ..."
+std::string name_explained(const model::Identity& identity) {
+  return fmt::format(
+      "{} is of round {} (i counts from 0), made from place {} of the beam that the round began with (b), by plan {} "
+      "for "
+      "it (p), attempt {} at that plan (a), {} (f).",
+      model::to_string(identity), identity.iteration + 1, identity.parent + 1, identity.plan + 1, identity.attempt + 1,
+      identity.fix == 0 ? "not mended" : fmt::format("mended {} times", identity.fix));
 }
 
 std::string written(const Explanation& explanation, Form form) {
@@ -371,16 +397,17 @@ std::string written(const Explanation& explanation, Form form) {
   out.paragraph(explanation.answer);
   for (const std::string& sentence : explanation.unseen) out.paragraph(sentence);
   if (!explanation.about.empty()) out.paragraph("The task: " + explanation.about);
+  if (!explanation.fixed_axes.empty()) out.paragraph("Sizes of every workload: " + explanation.fixed_axes + ".");
   out.paragraph(fmt::format(
       "From the record of run {}. Ratios are the old time / the new time: over 1 is faster; brackets hold {}.",
       explanation.run,
       explanation.modelled ? "the range that the model's assumptions leave, and no measurement" : "95 % intervals"));
   out.paragraph(
       "A race compares a candidate with its parent, and ends as soon as it is decided, so its interval may be wide; a "
-      "play-off then races those that are kept against the baseline, and chooses what is searched on from. "
-      "i1.b0.p2.a0.f0 is of round 2, made from the best candidate so far (b0), by its third plan (p2), first attempt, "
-      "no fix. A plan is what was intended, with its author's own figures; the change is what was built. "
-      "`//@ tune X in {5}`: X was searched, and 5 is the value that was kept.");
+      "play-off then races those that are kept against the baseline, and chooses what is searched on from. A plan is "
+      "what was intended, with its author's own figures; the change is what was built. `//@ tune X in {5}`: X was "
+      "searched, and 5 is the value that was kept.");
+  if (!explanation.steps.empty()) out.paragraph(name_explained(explanation.steps.back().identity));
   std::size_t number = 0;
   for (const LessonStep& step : explanation.steps) write_step(out, explanation, step, ++number);
   write_rounds(out, explanation);

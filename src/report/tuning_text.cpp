@@ -54,7 +54,7 @@ std::string tuning_table(const model::Tuning& tuning, int rows) {
     };
     return key(a) > key(b);
   });
-  TextTable table({{"values"}, {"speed [95 %]", Align::right}, {"blocks", Align::right}, {"fate"}});
+  TextTable table({{"values"}, {"speed [95 %]", Align::right}, {"rounds of its race", Align::right}, {"fate"}});
   for (std::size_t i = 0; i < raced.size() && i < static_cast<std::size_t>(std::max(rows, 0)); ++i) {
     table.add({model::configuration_text(tuning.names, raced[i]->values),
                raced[i]->ratio ? format_ratio(*raced[i]->ratio) : "-", std::to_string(raced[i]->blocks),

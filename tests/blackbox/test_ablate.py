@@ -62,6 +62,23 @@ class Ablate(steady.SteadyTestCase):
         begun = [task for (task,) in self.rows(self.workspace, "SELECT task FROM suite_entries ORDER BY rowid")]
         self.assertEqual(begun[:2], ["one", "one"], "the second arm begins before the first one's second task")
 
+    def finished_runs(self):
+        there = (self.workspace / "accelopt.db").exists() and self.rows(self.workspace, "SELECT name FROM sqlite_master WHERE name = 'runs'")
+        return {run for (run,) in self.rows(self.workspace, "SELECT id FROM runs WHERE status = 'done'")} if there else set()
+
+    def test_one_that_was_interrupted_goes_on_at_the_run_where_it_stopped(self):
+        running = self.start(*self.arguments("--factor", "strategy", "--json"))
+        support.until(self.finished_runs, "a run that finished", running)
+        running.interrupt()
+        running.finish()
+        kept = self.finished_runs()
+        markdown = self.folder / "a.md"
+        again = self.succeed(*self.arguments("--factor", "strategy", "--json", "--export-markdown", markdown)).last
+        made = {run["run"] for arm in again["arms"] for run in arm["runs"]}
+        self.assertEqual(len(made), 12, "three arms, two seeds, two tasks")
+        self.assertEqual((made, kept - made), (self.finished_runs(), set()), "what had finished is not made again")
+        self.assertNotIn("are not there", markdown.read_text(encoding="utf-8"))
+
     def reads_back(self, arms, page, markdown):
         """Plot, tables and Markdown hold the figures of the JSON."""
         plot = pages.plot(pages.read(page.read_text(encoding="utf-8")), "over-base")

@@ -29,7 +29,8 @@ KEPT = 0.03  # of the speed-up, on the kind of device that it was recorded on
 BUILDS = 6  # side by side
 
 # Prints microseconds of a call in a CUDA graph with a cold L2 cache, and with a warm one, of a call from Python, and of launching. Medians;
-# the first is a mean over inputs of several seeds. A cold call follows a write of twice the cache, whose own time in a graph is taken off.
+# the first is a mean over inputs of several seeds, between events of the graph, behind a read of twice the cache, which leaves nothing to be
+# written back in the call's time.
 TIMING = r"""
 import sys, time
 folder, name = sys.argv[1:3]
@@ -40,7 +41,7 @@ size = lambda one: sum(torch.Size(t["shape"]).numel() for t in one["tensors"])
 race, small = max(check.TASK["workloads"], key=size), min(check.TASK["workloads"], key=size)
 order = [t["name"] for t in race["tensors"] if t["part"] != "output"]
 drawn = lambda workload, seed: (lambda inputs: [inputs[n] for n in order])(check.inputs_of(workload, seed))
-scratch = torch.empty(2 * torch.cuda.get_device_properties(0).L2_cache_size // 4, device="cuda")
+scratch = torch.zeros(2 * torch.cuda.get_device_properties(0).L2_cache_size // 4, device="cuda")
 def microseconds(run, rounds=9):
     times = []
     for _ in range(rounds):
@@ -48,24 +49,34 @@ def microseconds(run, rounds=9):
         begin.record(); run(); end.record(); end.synchronize()
         times.append(begin.elapsed_time(end) * 1e3)
     return sorted(times)[len(times) // 2]
-def in_graph(*steps):
+def replayed(graph, rounds=15):
+    times = []
+    for _ in range(rounds):
+        graph.replay(); torch.cuda.synchronize()
+        times.append(1e3 * begin.elapsed_time(end) / within)
+    return sorted(times[2:])[(rounds - 2) // 2]
+def captured(flush, calls):
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
+        if flush:
+            torch.sum(scratch)
+        begin.record()
         for _ in range(calls):
-            for step in steps:
-                step()
-    graph.replay(); torch.cuda.synchronize()
-    return microseconds(graph.replay) / calls
+            call()
+        end.record()
+    return graph
+begin, end = (torch.cuda.Event(enable_timing=True, external=True) for _ in range(2))
 cold = []
 for seed in (1, 2, 3):
     given = drawn(race, seed)
-    call, flush = lambda: function(*given), lambda: scratch.fill_(1.0)
+    call = lambda: function(*given)
     for _ in range(3):
         call()
     torch.cuda.synchronize()
-    calls = max(4, min(50, int(30e3 / max(microseconds(call, 3), 1))))
-    cold.append(in_graph(flush, call) - in_graph(flush))
-warm = in_graph(call)
+    within = 1
+    cold.append(replayed(captured(True, 1)))
+calls = within = max(4, min(50, int(30e3 / max(cold[-1], 1))))
+warm = replayed(captured(False, calls))
 eager = microseconds(lambda: [call() for _ in range(calls)]) / calls
 given = drawn(small, 1)
 function(*given); torch.cuda.synchronize()
@@ -206,6 +217,7 @@ def main():
     options.add_argument("bin", nargs="?", type=pathlib.Path)
     options.add_argument("--write", type=pathlib.Path)
     options.add_argument("--packages", type=pathlib.Path)
+    options.add_argument("--only", action="append", help="of these packages alone", metavar="NAME")
     given = options.parse_args()
     if given.write:
         write(given.bin / "accelopt", given.write)
@@ -222,6 +234,9 @@ def main():
             shutil.copytree(given.packages, packages)
         else:
             write(given.bin / "accelopt", packages)
+        for folder in packages.glob("*/*"):
+            if given.only and folder.name not in given.only:
+                shutil.rmtree(folder)
         check_python(report, packages)
         check_cuda(report, packages, architecture + ("a" if architecture >= "sm_90" else ""))
         check_speed(report, packages)

@@ -172,6 +172,35 @@ TEST(Explanation, OfARunWithoutAWinner_TellsWhatWasTried) {
   EXPECT_NE(to_text(told).find("none was faster"), std::string::npos);
 }
 
+TEST(Explanation, AKernelThatItsConfirmationRefused_SaysWhy) {
+  RunRecord record = two_rounds();
+  model::Evaluation refused;
+  refused.status = model::Status::incorrect_numerical;
+  refused.reason = "output y is off";
+  refused.source_id = id_of("int slow;");
+  record.steps.push_back(step("confirm:" + id_of("int slow;"), {}, refused));
+
+  const Explanation told = explain(story_of(record));
+
+  EXPECT_EQ(told.steps[1].beside[0].refused, "INCORRECT_NUMERICAL: output y is off");
+  EXPECT_NE(to_text(told).find("REFUSED when it was confirmed: INCORRECT_NUMERICAL: output y is off"),
+            std::string::npos);
+  EXPECT_EQ(told.steps[0].beside.size(), 0U);
+}
+
+TEST(Explanation, AKernelThatWasRewritten_IsShownWithoutItsParentsLines) {
+  std::string old;
+  for (int line = 0; line < 30; ++line) old += "int old_" + std::to_string(line) + ";\n";
+  RunRecord record = two_rounds();
+  record.run.task.baseline = solution(old);
+
+  const std::string told = to_text(explain(story_of(record)));
+
+  EXPECT_NE(told.find("of whose parent hardly a line is left"), std::string::npos);
+  EXPECT_NE(told.find("    int second;"), std::string::npos);
+  EXPECT_EQ(told.find("old_7"), std::string::npos);
+}
+
 TEST(Explanation, MarkdownOfOthers_EndsNoBlockAndMakesNoHeading) {
   RunRecord record = two_rounds();
   const std::string hostile = "int third; // ```\n# taken\n````";

@@ -32,6 +32,7 @@ constexpr microseconds kMostPollingGap{30};           ///< or 2 % of the call
 constexpr microseconds kLookAfterEvery{200};          ///< how often the arena's life and the limit are looked at
 constexpr std::chrono::milliseconds kMostDying{300};  ///< for an arena that stopped answering because it is ending
 constexpr auto kMostWaking = std::chrono::seconds(5);
+constexpr auto kMostPatience = std::chrono::seconds(5);  ///< beyond a limit, with an arena that did not get its core
 constexpr std::chrono::milliseconds kSpin{
     50};  ///< longer calls are polled with short sleeps, which cost them under 0.2 %
 
@@ -57,9 +58,10 @@ struct Wait {
   nanoseconds longest_gap{0};  ///< between two looks at the flag
 };
 
-/// Polls a flag until it holds `call`, the arena ends, or `limit` passes.
-Wait await(const ArenaFlag& flag, std::uint32_t call, ArenaProcess& arena, nanoseconds limit, bool one_core,
-           nanoseconds nap) {
+/// Polls a flag until it holds `call`, the arena ends, or `limit` passes. With `ran`, the arena's processor time until
+/// now, an arena that did not run for that long because something else had its core has some more time.
+Wait await(const ArenaFlag& flag, std::uint32_t call, ArenaProcess& arena, nanoseconds limit,
+           std::optional<nanoseconds> ran, bool one_core, nanoseconds nap) {
   Wait out;
   const auto began = Clock::now();
   auto last = began;
@@ -78,7 +80,9 @@ Wait await(const ArenaFlag& flag, std::uint32_t call, ArenaProcess& arena, nanos
       next_look = now + kLookAfterEvery;
       out.ended = arena.process().try_wait();
       out.faulted = arena.control().fatal_signal.load(std::memory_order_acquire) != 0;
-      if (out.ended || out.faulted || now - began > limit) return out;
+      const bool over =
+          now - began > limit && (!ran || now - began > limit + kMostPatience || arena.schedule().ran - *ran > limit);
+      if (out.ended || out.faulted || over) return out;
       if (now - began > kSpin) {
         const timespec pause{0, 20'000};
         nanosleep(&pause, nullptr);
@@ -130,14 +134,14 @@ Bracket timed_call(ArenaProcess& arena, nanoseconds limit, bool one_core, const 
   control.request.call.store(call, std::memory_order_release);
   const auto continued = Clock::now();
   arena.process().resume();
-  const Wait waking = await(control.ready, call, arena, kMostWaking, one_core, kNapWhileWaking);
+  const Wait waking = await(control.ready, call, arena, kMostWaking, std::nullopt, one_core, kNapWhileWaking);
   const ArenaProcess::Schedule at_ready = one_core ? arena.schedule() : before;
   const bool helpers_rest = waking.reached && await_helpers(arena);
   const auto rested = Clock::now();
   if (reveal) reveal();
   const auto go = Clock::now();
   if (waking.reached) control.go.call.store(call, std::memory_order_release);
-  const Wait running = waking.reached ? await(control.done, call, arena, limit, one_core, kNap) : waking;
+  const Wait running = waking.reached ? await(control.done, call, arena, limit, before.ran, one_core, kNap) : waking;
   if (!waking.reached || !running.reached) {
     urgent.reset();
     out.end = reap(arena, running);

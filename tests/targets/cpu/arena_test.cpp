@@ -2,7 +2,10 @@
 // One arena by hand: threads, loading, and kernels of other element types through the whole evaluator.
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <cstring>
+#include <functional>
+#include <thread>
 
 #include "evaluation/local_evaluator.hpp"
 #include "small_task.hpp"
@@ -17,8 +20,9 @@ namespace {
 
 using model::Status;
 
-/// The first call of a kernel that may have one helper thread.
-Bracket threaded_call(const std::string& text) {
+/// The first call of a kernel that may have one helper thread; `meanwhile` gets its process right before the go.
+Bracket first_call(const std::string& text, std::chrono::nanoseconds limit,
+                   const std::function<void(pid_t)>& meanwhile = {}) {
   const auto compiler = find_compiler("g++", kPath);
   model::Task task = small_task();
   task.cpu.threads = 2;
@@ -36,9 +40,48 @@ Bracket threaded_call(const std::string& text) {
   invocation.output_bytes = {100 * sizeof(float)};
   invocation.axes = {100};
   Layout(task.definition, *buffers, Bypass::nothing).set_arguments(arena->control(), invocation);
-  const Bracket bracket = timed_call(*arena, std::chrono::seconds(5), one_core);
-  EXPECT_EQ(bracket.end, Bracket::End::returned) << arena->death();
+  return timed_call(*arena, limit, one_core, [&] {
+    if (meanwhile) meanwhile(arena->process().pid());
+  });
+}
+
+Bracket threaded_call(const std::string& text) {
+  const Bracket bracket = first_call(text, std::chrono::seconds(5));
+  EXPECT_EQ(bracket.end, Bracket::End::returned);
   return bracket;
+}
+
+TEST(Arena, AKernelThatDoesNotEndIsOverItsLimit) {
+  if (!find_compiler("g++", kPath)) GTEST_SKIP() << "g++ is not installed";
+  const Bracket bracket = first_call(R"(#include "task.h"
+extern "C" void kernel(const float*, const float*, float, float* y, int64_t) {
+  for (volatile int64_t i = 0;; ++i) *(volatile float*)y = 1;
+}
+)",
+                                     std::chrono::milliseconds(50));
+  EXPECT_EQ(bracket.end, Bracket::End::timed_out);
+}
+
+TEST(Arena, TimeInWhichItsCoreIsTakenIsNotOfItsLimit) {
+  if (!find_compiler("g++", kPath)) GTEST_SKIP() << "g++ is not installed";
+  constexpr std::chrono::milliseconds kLimit(50);
+  std::thread taker;
+  const Bracket bracket = first_call(R"(#include "task.h"
+extern "C" void kernel(const float*, const float*, float s, float* y, int64_t M) {
+  for (int64_t i = 0; i < M; ++i) y[i] = s;
+}
+)",
+                                     kLimit, [&](pid_t arena) {
+                                       kill(arena, SIGSTOP);
+                                       taker = std::thread([arena, began = std::chrono::steady_clock::now(), kLimit] {
+                                         while (std::chrono::steady_clock::now() - began < 4 * kLimit) {
+                                         }
+                                         kill(arena, SIGCONT);
+                                       });
+                                     });
+  taker.join();
+  EXPECT_EQ(bracket.end, Bracket::End::returned);
+  EXPECT_GT(bracket.time, 2 * kLimit);
 }
 
 TEST(Arena, KernelsOfSeveralThreadsRun) {
