@@ -30,6 +30,8 @@ if(ACCELOPT_SANITIZE)
 endif()
 if(ACCELOPT_FUZZ_COVERAGE)
   target_compile_options(accelopt_options INTERFACE -fsanitize-coverage=trace-pc)
+  add_library(accelopt_no_coverage STATIC ${CMAKE_SOURCE_DIR}/cmake/no_coverage.cpp)
+  target_link_libraries(accelopt_options INTERFACE accelopt_no_coverage)
 endif()
 
 # The imported TARGET stands for the archive FILE, where this machine has it.

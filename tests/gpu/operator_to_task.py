@@ -12,7 +12,7 @@ import device
 import support
 import test_init_operator as operators
 
-LARGE = operators.EXAMPLE.replace("N=300", "N=5000000")
+LARGE = operators.EXAMPLE.replace("N=300", "N=1000000")
 
 
 class OperatorToTask(support.TestCase):
@@ -46,7 +46,7 @@ class OperatorToTask(support.TestCase):
 
     def test_a_kernel_of_an_extension(self):
         made = self.accelopt("init", self.file("doubled.cu", operators.EXTENSION), "--function", "doubled", "-o", self.made, "--example",
-                             "x: float32[N=16777216] -> y: float32[N]")
+                             "x: float32[N=1048576] -> y: float32[N]")
         self.assertEqual(made.code, 0, made)
         operators.fill_in(self.made)
         self.assertEqual(self.evaluated()["status"], "PASSED")
