@@ -141,8 +141,13 @@ std::vector<std::string> names_of(const std::vector<std::filesystem::path>& fold
   return names;
 }
 
-/// What suite runs of the same arm and seed came to, in the suite's order: the newest run of a task that finished, else
-/// with `also_failed` the newest that ended otherwise.
+/// A run that a person stopped had less than the others' budget.
+bool counts(const report::SuiteTask& task) {
+  return task.finished() && !task.cut_short;
+}
+
+/// What suite runs of the same arm and seed came to, in the suite's order: the newest run of a task that counts, else
+/// with `also_failed` the newest that failed.
 std::vector<report::SuiteTask> made_before(const std::vector<report::SuiteHistoryEntry>& history,
                                            const SuitePlan& suite, bool also_failed) {
   std::vector<report::SuiteTask> made;
@@ -151,8 +156,8 @@ std::vector<report::SuiteTask> made_before(const std::vector<report::SuiteHistor
     for (const report::SuiteHistoryEntry& entry : history) {
       if (entry.settings != suite.made_with || entry.program_version != kVersion) continue;
       for (const report::SuiteTask& task : entry.begun) {
-        const bool ended = task.finished() || (also_failed && !task.error.empty());
-        if (task.task == name && ended && (task.finished() || best == nullptr || !best->finished())) best = &task;
+        const bool ended = counts(task) || (also_failed && !task.error.empty());
+        if (task.task == name && ended && (counts(task) || best == nullptr || !counts(*best))) best = &task;
       }
     }
     if (best != nullptr) made.push_back(*best);

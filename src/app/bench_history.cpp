@@ -44,6 +44,8 @@ void read_result(const Json& result, report::SuiteTask& task) {
   if (!result.is_object()) return;
   task.outcome = text_in(result, "outcome");
   task.device = text_in(result, "device");
+  const std::string end = text_in(result, "stopped_by");
+  task.cut_short = end == to_string(model::EndReason::signal) || end == to_string(model::EndReason::stop);
   if (const auto speedup = result.find("speedup"); speedup != result.end() && speedup->is_object())
     task.speedup = speedup->get<model::Interval>();
   base::read_field(result, "evaluations", task.evaluations);

@@ -25,6 +25,7 @@ struct SuiteTask {
   int evaluations = 0;
   double wall_seconds = 0;
   std::optional<double> usd{};  ///< nothing: unknown
+  bool cut_short = false;       ///< stopped by a person before its budget was used
 
   /// It came to a result: a task without a gain counts as 1.
   [[nodiscard]] bool finished() const { return state == "done"; }
