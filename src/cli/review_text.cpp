@@ -125,10 +125,13 @@ std::string calibration_text(const app::Calibration& calibration) {
       fmt::format("{} on {} pairs (set {}), 95 % intervals\n", report::printable(rates.model), rates.pairs, rates.set) +
       rates_text(rates);
   std::string missed;
+  std::string borne_out;
   for (const app::CalibratedPair& pair : calibration.pairs) {
     if (!pair.planted.stopped()) missed += (missed.empty() ? "" : ", ") + pair.name;
+    if (pair.clean.stopped()) borne_out += (borne_out.empty() ? "" : ", ") + pair.name;
   }
   if (!missed.empty()) text += "not stopped: " + missed + "\n";
+  if (!borne_out.empty()) text += "alarms at a clean change that a run bore out: " + borne_out + "\n";
   return text + usage_text(rates.usage) + "\n" + standing_text(calibration.standing) + "\n";
 }
 

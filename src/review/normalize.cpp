@@ -170,7 +170,8 @@ std::string by_indentation(std::string_view source) {
 std::string by_braces(const CodeLanguage& language, std::string_view source) {
   const auto tokens = refactor::tokens_of(language, source);
   Lines lines;
-  std::vector<int> brackets{0};  // open ( and [ in each block
+  std::vector<int> brackets{0};    // open ( and [ in each block
+  std::vector<bool> loops{false};  // whether each block is that of a do, whose while goes on its line
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const Token& token = tokens[i];
     const std::size_t level = brackets.size() - 1;
@@ -192,10 +193,14 @@ std::string by_braces(const CodeLanguage& language, std::string_view source) {
     }
     if (text == "}") {
       lines.end(level);
-      if (brackets.size() > 1) brackets.pop_back();
+      const bool loop = loops.back();
+      if (brackets.size() > 1) {
+        brackets.pop_back();
+        loops.pop_back();
+      }
       lines.add(text);
       const std::string_view next = i + 1 < tokens.size() ? tokens[i + 1].text : std::string_view();
-      if (!is_one_of(next, {"else", "catch", "finally", "while", ")", ",", ";", ".", "]"}))
+      if (!is_one_of(next, {"else", "catch", "finally", ")", ",", ";", ".", "]"}) && !(loop && next == "while"))
         lines.end(brackets.size() - 1);
       continue;
     }
@@ -205,6 +210,7 @@ std::string by_braces(const CodeLanguage& language, std::string_view source) {
     if (text == "{") {
       lines.end(level);
       brackets.push_back(0);
+      loops.push_back(i > 0 && tokens[i - 1].text == "do");
     }
     const bool no_semicolons =
         language.braces == refactor::BraceSyntax::go || language.braces == refactor::BraceSyntax::script;
