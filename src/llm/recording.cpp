@@ -146,6 +146,8 @@ bool is_word(char c) {
 
 /// What stands before the name of a family of inputs where a kernel's failure is told.
 constexpr std::string_view kFamily = "(family ";
+/// What follows a machine's name where a repository's code is measured: another machine has another name.
+constexpr std::string_view kMachine = "; each run is a process of its own";
 
 /// Length of the number at the start of the text, with its unit; 0 where there is none.
 std::size_t number_length(std::string_view text) {
@@ -173,8 +175,8 @@ struct ComparedLine {
   std::size_t number = 0;  ///< in the text as it is, from 0
 };
 
-/// Of a profile: "- NAME = NUMBER UNIT: MEANING". Which there are depends on what the machine lets be counted. So do
-/// the figures of a plan that made no difference, one line.
+/// Of a profile: "- NAME = NUMBER UNIT: MEANING", or "- PART: NAME = NUMBER UNIT". Which there are depends on what the
+/// machine lets be counted. So do the figures of a plan that made no difference, one line.
 bool is_profile_item(std::string_view line) {
   if (line.starts_with("|   figures: ")) return true;
   constexpr std::string_view kIs = " = ";
@@ -184,7 +186,10 @@ bool is_profile_item(std::string_view line) {
   if (rest.starts_with('-')) rest.remove_prefix(1);
   const std::size_t digits = number_length(rest);
   if (digits == 0) return false;
+  const bool has_unit = !is_digit(rest[digits - 1]);
   rest.remove_prefix(digits);
+  // The same figure of another size, whose meaning stands further up. Short times are not told, so there may be fewer.
+  if (rest.empty()) return has_unit && line.substr(0, is).find(": ") != line.npos;
   const std::size_t meaning = rest.find(": ");
   return meaning != std::string_view::npos && rest.substr(0, meaning).find_first_of(",=") == std::string_view::npos;
 }
@@ -192,6 +197,10 @@ bool is_profile_item(std::string_view line) {
 /// The line with every measured number as "#".
 std::string hidden_numbers(std::string_view line) {
   std::string out;
+  if (const std::size_t name = line.find(kMachine); name != line.npos) {
+    out = '#';
+    line.remove_prefix(name);
+  }
   for (char before = ' '; !line.empty();) {
     // Which inputs showed that a kernel is wrong is chosen at random.
     if (line.starts_with(kFamily)) {

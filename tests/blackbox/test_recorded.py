@@ -4,6 +4,9 @@ or decisions that change make these fail: record the runs anew, or say why the o
 
 import json
 import pathlib
+import shutil
+import subprocess
+import unittest
 
 import support
 
@@ -91,6 +94,45 @@ class Recorded(support.TestCase):
         steps = self.succeed("show", "--workspace", self.workspace, "--json", "--samples").last["steps"]
         sample = next(step["samples"][0] for step in steps if step.get("samples"))
         self.assertEqual((sample["candidate_mhz"], sample["candidate_lag_ns"]), ([1964.6], [5000]))
+
+
+class Refactored(support.TestCase):
+    """A model's answers to a search on a repository. Its code is built, tested and timed on this machine."""
+
+    RUN = ROOT / "examples" / "recorded" / "refactor" / "routes"
+
+    def setUp(self):
+        super().setUp()
+        self.repository = self.folder / "routes"
+        subprocess.run(["sh", ROOT / "examples" / "refactor" / "make_repository.sh", "routes", self.repository], check=True)
+
+    def replayed(self, answers):
+        return self.accelopt("refactor", "run", self.repository / "accelopt", "--replay", answers, "--workspace", self.workspace, "--json",
+                             "--knowledge", "none", "--beam", 1, "--plans", 2, "--attempts", 1, "--fixes", 1, "--iterations", 1)
+
+    def test_the_questions_are_still_those_that_were_answered(self):
+        """The plans fit what is asked now; of what they lead to, nothing is answered here."""
+        answers = self.folder / "answers"
+        answers.mkdir()
+        for name in ("run.json", *(file.name for file in (self.RUN / "answers").glob("planner-*"))):
+            shutil.copy(self.RUN / "answers" / name, answers)
+        finished = self.replayed(answers)
+        self.assertNotEqual(finished.code, 0)
+        self.assertIn('"executor i0.b0.p0.a0.f0 try0"', finished.err)
+        self.assertNotIn("planner", finished.err)
+
+    @unittest.skipUnless(support.takes_long(), "takes minutes: --long")
+    def test_answers_lead_to_a_faster_commit_of_lower_complexity(self):
+        finished = self.replayed(self.RUN / "answers")
+        self.assertEqual(finished.code, 0, finished)
+        result = finished.last
+        self.assertEqual((result["outcome"], result["counts"]), ("improved", {"PASSED": 2}))
+        self.assertGreater(result["speedup"]["low"], 2)
+        # The two are close, so the clock decides which of them is chosen.
+        text = subprocess.run(["git", "-C", self.repository, "show", f"{result['commit']}:routes/graph.py"], check=True, capture_output=True, text=True).stdout
+        self.assertIn(text, [(self.RUN / name).read_text(encoding="utf-8") for name in ("deque.py", "levels.py")])
+        replay = self.succeed("replay", "--workspace", self.workspace, "--json").last
+        self.assertEqual((replay["decision_hash"], replay["same"]), (result["decision_hash"], True))
 
 
 if __name__ == "__main__":
