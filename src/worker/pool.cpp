@@ -23,10 +23,11 @@ constexpr int kDeathsOfASolution = 2;  ///< with the same solution being measure
 
 /// One worker of the pool, and what it has to do.
 struct Member {
-  explicit Member(WorkerCommand command, const ConnectionOptions& options)
-      : connection(std::move(command), options), name(connection.name()) {}
+  Member(WorkerCommand command, const ConnectionOptions& options, std::size_t number)
+      : connection(std::move(command), options), name(connection.name()), place(number) {}
 
   enum class State {
+    spare,     ///< the task was not opened there, and need not be as yet
     down,      ///< has no process; the next request starts it
     starting,  ///< on its own thread
     ready,     ///< the task is open in it
@@ -35,6 +36,7 @@ struct Member {
   } state = State::down;
   WorkerConnection connection;
   std::string name;                              ///< unlike any other's
+  std::size_t place;                             ///< in the list
   std::optional<std::uint64_t> seed{};           ///< of its inputs; none: the run's
   std::optional<evaluation::OpenReport> opened;  ///< what it said last of its device
   base::Error error{};                           ///< why it is stopped or lost
@@ -74,12 +76,14 @@ std::string built_source(const evaluation::Request& request) {
 
 class WorkerPool final : public evaluation::Evaluator {
  public:
-  explicit WorkerPool(PoolOptions options) : options_(std::move(options.connection)) {
+  explicit WorkerPool(PoolOptions options)
+      : options_(std::move(options.connection)), placement_(std::move(options.placement)) {
     ACCELOPT_ASSERT(!options.workers.empty(), "a pool has a worker");
+    ACCELOPT_ASSERT(!placement_ || placement_->workers() == options.workers.size(), "pools share one list of workers");
     one_at_a_time(options_.waiting);
     one_at_a_time(options_.progressed);
     for (WorkerCommand& command : options.workers) {
-      members_.emplace_back(std::move(command), options_);
+      members_.emplace_back(std::move(command), options_, members_.size());
       Member& member = members_.back();
       const auto namesakes = std::count_if(members_.begin(), members_.end(), [&](const Member& other) {
         return other.connection.name() == member.connection.name();
@@ -92,6 +96,7 @@ class WorkerPool final : public evaluation::Evaluator {
   WorkerPool& operator=(const WorkerPool&) = delete;
   ~WorkerPool() override {
     for (Member& member : members_) member.starter.request_stop();
+    if (home_) placement_->leave_home(*home_);
   }
 
   base::Outcome<evaluation::Reply> answer(const evaluation::Request& request, std::stop_token stop) override {
@@ -172,21 +177,72 @@ class WorkerPool final : public evaluation::Evaluator {
     if (reference_) return base::fail(ErrorCode::invalid_argument, "a task is open already; make another pool");
     if (count(State::starting) == 0) {
       target_ = open.task.target;
+      tasks_ = open.task.target + " " + std::string(model::to_string(open.task.baseline.language));
       open_request_ = to_json(evaluation::Request(open));
-      // No candidate meets the same inputs on two workers.
-      for (std::size_t i = 1; i < members_.size(); ++i)
-        members_[i].seed = base::derive_seed(open.settings.seed, "worker " + std::to_string(i));
+      choose_home(open.settings.seed);
     }
     for (Member& member : members_) {
-      if (member.state != State::starting && member.state != State::ready) start(member);
+      if (member.state == State::down || member.state == State::stopped || member.state == State::lost) start(member);
     }
-    if (!changed_.wait(lock, stop, [this] { return count(State::starting) == 0; }))
-      return tl::make_unexpected(cancelled());
+    do {
+      if (!changed_.wait(lock, stop, [this] { return count(State::starting) == 0; }))
+        return tl::make_unexpected(cancelled());
+      if (placement_ && !agree_with_other_runs(lock, stop)) return tl::make_unexpected(cancelled());
+    } while (std::none_of(members_.begin(), members_.end(), passes) && start_spares());
     Texts texts;
     auto reply = settle_on_a_kind(texts);
     lock.unlock();
     tell(texts);
     return reply;
+  }
+
+  /// Where the task is opened at first, and from which seeds inputs are drawn: no candidate meets the same ones on two
+  /// workers.
+  void choose_home(std::uint64_t seed) {
+    std::size_t home = 0;
+    if (placement_) {
+      for (Member& member : members_) member.state = State::spare;
+      if (home_) placement_->leave_home(*home_);
+      const auto chosen = placement_->find_home();
+      for (const std::size_t place : chosen) members_[place].state = State::down;
+      home_ = home = chosen.front();
+    }
+    for (Member& member : members_) {
+      const bool own = member.place != home;
+      member.seed =
+          own ? std::optional(base::derive_seed(seed, "worker " + std::to_string(member.place))) : std::nullopt;
+    }
+  }
+
+  static bool passes(const Member& member) {
+    return member.state == State::ready && member.opened->baseline.status == model::Status::passed;
+  }
+
+  /// Under the lock. False: there are none.
+  bool start_spares() {
+    const long spares = count(State::spare);
+    for (Member& member : members_) {
+      if (member.state == State::spare) start(member);
+    }
+    return spares > 0;
+  }
+
+  static DeviceKind kind_of(const evaluation::OpenReport& opened) {
+    return {opened.device.name, opened.baseline.environment.device, opened.device.compiler};
+  }
+
+  /// Runs of one suite are on one kind of device, though each begins on a worker of its own. False: stopped.
+  bool agree_with_other_runs(std::unique_lock<std::mutex>& lock, const std::stop_token& stop) {
+    const auto first = std::find_if(members_.begin(), members_.end(), passes);
+    if (first == members_.end()) return true;
+    lock.unlock();
+    const auto settled = placement_->settle(first->place, tasks_, stop);
+    lock.lock();
+    if (!settled) return !stop.stop_requested();
+    for (Member& member : members_) {
+      if (passes(member)) refuse(member, difference(kind_of(*member.opened), settled->kind, members_[settled->worker]));
+    }
+    return true;
   }
 
   /// Every worker has opened the task or cannot: the kind of device that the run is on, and who is of it.
@@ -197,11 +253,11 @@ class WorkerPool final : public evaluation::Evaluator {
       if (reference_->opened->baseline.status == model::Status::passed) break;
       if (member.opened->baseline.status == model::Status::passed) reference_ = &member;
     }
-    if (reference_ == nullptr) return tl::make_unexpected(nobody_left(members_.front()));
+    if (reference_ == nullptr) return tl::make_unexpected(nobody_left(last_lost()));
     kind_ = *reference_->opened;
     for (Member& member : members_) {
       if (member.state == State::ready) refuse_another_kind(member);
-      if (member.state != State::ready) texts.push_back(member.error.message);
+      if (member.state == State::lost) texts.push_back(member.error.message);
     }
     if (!texts.empty()) texts.back() += left();
     evaluation::OpenReport report = kind_;
@@ -209,26 +265,33 @@ class WorkerPool final : public evaluation::Evaluator {
     return report;
   }
 
+  /// How one kind of device differs from that of the member; empty: not at all.
+  static std::string difference(const DeviceKind& its, const DeviceKind& runs, const Member& of) {
+    const auto differs = [&](const char* what, const std::string& here, const std::string& there) {
+      return std::string("its ") + what + " \"" + here + "\", and that of " + title(of) + " was \"" + there +
+             "\"; one run measures on one kind of device";
+    };
+    if (its.name != runs.name) return differs("device is", its.name, runs.name);
+    if (its.driver != runs.driver) return differs("device and driver are", its.driver, runs.driver);
+    if (its.compiler != runs.compiler) return differs("compiler is", its.compiler, runs.compiler);
+    return {};
+  }
+
   /// A worker on whose device the run's times would be other ones is lost: at the beginning, or when it comes again, as
   /// a scheduler may have put it elsewhere.
   void refuse_another_kind(Member& member) const {
     const evaluation::OpenReport& its = *member.opened;
-    const auto differs = [&](const char* what, const std::string& here, const std::string& there) {
-      return std::string("its ") + what + " \"" + here + "\", and that of " + title(*reference_) + " was \"" + there +
-             "\"; one run measures on one kind of device";
-    };
-    const std::string& its_driver = its.baseline.environment.device;  // of an evaluation that got that far
-    const std::string& runs_driver = kind_.baseline.environment.device;
-    std::string why;
-    if (its.device.name != kind_.device.name)
-      why = differs("device is", its.device.name, kind_.device.name);
-    else if (its_driver != runs_driver && its.baseline.status == kind_.baseline.status)
-      why = differs("device and driver are", its_driver, runs_driver);
-    else if (its.device.compiler != kind_.device.compiler)
-      why = differs("compiler is", its.device.compiler, kind_.device.compiler);
-    else if (several() && its.baseline.status != kind_.baseline.status)
+    DeviceKind kind = kind_of(its);
+    if (its.baseline.status != kind_.baseline.status) kind.driver = kind_of(kind_).driver;  // it did not get that far
+    std::string why = difference(kind, kind_of(kind_), *reference_);
+    if (why.empty() && several() && its.baseline.status != kind_.baseline.status)
       why = "the baseline, which " + std::string(model::to_string(kind_.baseline.status)) + " on " +
             title(*reference_) + ", does not on it: " + its.baseline.reason;
+    refuse(member, why);
+  }
+
+  /// `why`: empty: it is not.
+  static void refuse(Member& member, const std::string& why) {
     if (why.empty()) return;
     lose(member, {ErrorCode::unsupported, title(member) + " is refused: " + why});
     member.connection.close();
@@ -247,13 +310,17 @@ class WorkerPool final : public evaluation::Evaluator {
   /// Under the lock. Its own thread starts it.
   void start(Member& member) {
     member.state = State::starting;
+    if (placement_) placement_->begin_opening(member.place);
     member.starter = std::jthread([this, &member](const std::stop_token& stop) {
+      const auto began = std::chrono::steady_clock::now();
       auto opened = opened_in(member, stop);
+      if (placement_) tell_other_runs(member, opened);
       Texts texts;
       {
         const std::lock_guard lock(mutex_);
         member.built.clear();
         if (opened) {
+          opening_time_ = std::chrono::steady_clock::now() - began;
           member.opened = std::move(*opened);
           member.state = State::ready;
           if (reference_ != nullptr) refuse_another_kind(member);
@@ -266,6 +333,12 @@ class WorkerPool final : public evaluation::Evaluator {
       changed_.notify_all();
       tell(texts);
     });
+  }
+
+  void tell_other_runs(const Member& member, const base::Result<evaluation::OpenReport>& opened) {
+    if (!opened && opened.error().code != ErrorCode::cancelled) return placement_->fail_opening(member.place);
+    const bool tells = opened && opened->baseline.status == model::Status::passed;
+    placement_->end_opening(member.place, tasks_, tells ? std::optional(kind_of(*opened)) : std::nullopt);
   }
 
   base::Result<evaluation::OpenReport> opened_in(Member& member, const std::stop_token& stop) {
@@ -294,19 +367,59 @@ class WorkerPool final : public evaluation::Evaluator {
       for (Member& member : members_) {
         if (member.state == State::down) start_again(member, texts);
       }
+      spread();
       taken = least_busy(request, fled);
       if (taken != nullptr || count(State::starting) == 0) break;
       called_off =
           !changed_.wait(lock, stop, [this] { return count(State::ready) > 0 || count(State::starting) == 0; });
       if (called_off) break;
     }
-    if (taken != nullptr) ++in_flight(*taken, request);
+    if (taken != nullptr) count_request(*taken, request, 1);
     base::Error error = cancelled();
     if (taken == nullptr && !called_off) error = nobody_left(last_lost());
     lock.unlock();
     tell(texts);
     if (taken == nullptr) return tl::make_unexpected(std::move(error));
     return taken;
+  }
+
+  /// Under the lock: opens the task on one more worker where that is worth it, or where none is open.
+  void spread() {
+    if (count(State::spare) == 0) return;
+    const bool worth_it = waiting_.waited() >= opening_time_ && count(State::starting) == 0;
+    const bool replaced = replacement_ != nullptr && replacement_->state == State::starting;
+    const bool needed = count(State::ready) == 0 && !replaced;
+    if (!worth_it && !needed) return;
+    Member* chosen = nullptr;
+    for (Member& member : members_) {
+      if (member.state != State::spare) continue;
+      if (placement_->is_idle(member.place)) {
+        chosen = &member;
+        break;
+      }
+      if (needed && chosen == nullptr) chosen = &member;
+    }
+    if (chosen == nullptr) return;
+    waiting_.forget();
+    if (needed) replacement_ = chosen;
+    start(*chosen);
+  }
+
+  /// Under the lock: it has so many requests more.
+  void count_request(Member& member, const evaluation::Request& request, int more) {
+    in_flight(member, request) += more;
+    if (!placement_) return;
+    if (!std::holds_alternative<evaluation::Build>(request)) {
+      if (more > 0) placement_->begin_measuring(member.place);
+      if (more < 0) placement_->end_measuring(member.place);
+    }
+    int measuring = 0;
+    int idle = 0;
+    for (const Member& each : members_) {
+      measuring += each.measuring;
+      if (each.state == State::spare && placement_->is_idle(each.place)) ++idle;
+    }
+    waiting_.note(std::chrono::steady_clock::now(), measuring - static_cast<int>(count(State::ready)), idle);
   }
 
   [[nodiscard]] const Member& last_lost() const {
@@ -331,12 +444,13 @@ class WorkerPool final : public evaluation::Evaluator {
     return std::holds_alternative<evaluation::Build>(request) ? member.building : member.measuring;
   }
 
-  /// Of equals the one that has built the request's source, then the first. Where the request was in vain is the last
-  /// resort. Null: none is ready.
+  /// Of equals the one that other runs use less, that has built the request's source, then the first. Where the request
+  /// was in vain is the last resort. Null: none is ready.
   Member* least_busy(const evaluation::Request& request, const std::set<const Member*>& fled) {
     const std::string source = several() ? built_source(request) : std::string();
     const auto load = [&](Member& member) {
-      return std::make_tuple(fled.contains(&member), in_flight(member, request), !member.built.contains(source));
+      const int all = placement_ ? placement_->in_flight(member.place) : 0;
+      return std::make_tuple(fled.contains(&member), in_flight(member, request), all, !member.built.contains(source));
     };
     Member* best = nullptr;
     for (Member& member : members_) {
@@ -359,7 +473,7 @@ class WorkerPool final : public evaluation::Evaluator {
     Texts texts;
     {
       const std::lock_guard lock(mutex_);
-      --in_flight(member, request);
+      count_request(member, request, -1);
       if (answer.end == Answer::End::answered) {
         member.deaths = 0;
         if (several() && std::holds_alternative<evaluation::Build>(request)) member.built.insert(built_source(request));
@@ -373,14 +487,20 @@ class WorkerPool final : public evaluation::Evaluator {
   }
 
   ConnectionOptions options_;
+  const std::shared_ptr<Placement> placement_;  ///< null: this run has its workers to itself
   std::mutex telling_;
   mutable std::mutex mutex_;  ///< guards what follows; a member's connection guards itself
   std::condition_variable_any changed_;
-  std::string target_;                 ///< of the task; set before the first worker starts
-  Json open_request_;                  ///< likewise
-  const Member* reference_ = nullptr;  ///< whose device is the run's kind; null: no task is open
-  evaluation::OpenReport kind_;        ///< what it said of it at the run's beginning
-  std::deque<Member> members_;         ///< last: their threads use the rest
+  std::string target_;               ///< of the task; set before the first worker starts
+  Json open_request_;                ///< likewise
+  std::string tasks_;                ///< likewise: whose kinds of device are comparable
+  std::optional<std::size_t> home_;  ///< the member's place, with a placement
+  IdleWaiting waiting_;
+  const Member* replacement_ = nullptr;           ///< that was opened last because none was ready
+  std::chrono::duration<double> opening_time_{};  ///< of the last task that was opened
+  const Member* reference_ = nullptr;             ///< whose device is the run's kind; null: no task is open
+  evaluation::OpenReport kind_;                   ///< what it said of it at the run's beginning
+  std::deque<Member> members_;                    ///< last: their threads use the rest
 };
 
 }  // namespace

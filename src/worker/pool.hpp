@@ -6,12 +6,15 @@
 
 #include "evaluation/evaluator.hpp"
 #include "worker/connection.hpp"
+#include "worker/placement.hpp"
 
 namespace accelopt::worker {
 
 struct PoolOptions {
   std::vector<WorkerCommand> workers;  ///< one at least
   ConnectionOptions connection{};
+  /// Shared with the pools of runs that go on at the same time; null: the workers are this run's alone.
+  std::shared_ptr<Placement> placement{};
 };
 
 /// An evaluator that measures in worker processes, started by `open`. Any thread may call any function.
@@ -21,6 +24,9 @@ struct PoolOptions {
 /// refused. From then on a request goes to the worker with the least to do, whole: the arms of a race meet on one
 /// device. Every worker but the first draws inputs from a seed of its own. `environment.worker` of an evaluation names
 /// who made it, where there are several.
+///
+/// With a placement the task is opened on this run's share of the workers at first. It is opened on another one when
+/// requests have waited for as long as that takes while the other was idle, or when no worker of the run is left.
 ///
 /// What a worker was asked when it died is asked of another one. The dead one is started again, opens the task and
 /// takes part again; one that cannot be is given up. The second death while the same solution is measured is that
