@@ -139,7 +139,9 @@ class Bundles(BundleTestCase):
         fixes = self.resume()
         self.check_waits(fixes)
         self.assertGreaterEqual(len(server.answered("fixer")), 2, "what failed went to the fixer")
-        self.assertTrue(self.items(self.waiting_bundle(fixes), "build"), "and the fixes are the next bundle")
+        self.assertTrue(self.items(self.waiting_bundle(fixes), "playoff"), "and what the fixes are, programs that are known by now, races in the next bundle")
+        for bundle in (attempts, self.waiting_bundle(fixes)):
+            self.assertNotIn("rwo", "".join(path.read_text(encoding="utf-8") for path in bundle.rglob("*.json")), "what does not compile stays here")
         finished, _ = self.to_the_end()
         self.assertEqual((finished.code, finished.last["outcome"]), (0, "improved"), finished)
         self.assertEqual(len(server.answered("executor")), 4, "no answer is paid for twice")
