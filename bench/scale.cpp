@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a large run costs the machine of its coordinator.
 //
-//   scale [--candidates N] [--workers N]
+//   scale [--candidates N] [--workers N] [--compare N]
 //
 // The real search with its real agents, prompts and journal on disk, against a model and devices inside this process:
 // every question is answered after as long as makes 1,000 candidates a second of all that are in flight, one for each
 // worker, and devices answer at once by what a source says of itself. So the process's own processor time is the
-// coordinator's, with little of the fakes'. Then the journal is opened again and its run is found, and a tenth as many
-// candidates are searched twice, once with all workers and once with a single one, one thing at a time.
+// coordinator's, with little of the fakes'. Then the journal is opened again and its run is found, and the decisions of
+// all workers are compared with those of a single one, which does one thing at a time: by default over a tenth as many
+// candidates, with --compare over as many as it says.
 #include <sys/resource.h>
 
 #include <atomic>
@@ -125,7 +126,7 @@ base::Result<Ran> search_once(const std::filesystem::path& folder, int candidate
   return ran;
 }
 
-base::Result<void> measure(int candidates, int workers, Figures& figures) {
+base::Result<void> measure(int candidates, int workers, int compared, Figures& figures) {
   TRY_ASSIGN(const auto prompts, agents::load_prompts(std::nullopt));
   TRY_ASSIGN(const auto folder, base::TemporaryFolder::create("accelopt-bench-scale"));
   const auto many = folder.path() / "many";
@@ -142,9 +143,12 @@ base::Result<void> measure(int candidates, int workers, Figures& figures) {
   TRY_ASSIGN(const auto found, journal->find_run("r1"));
   figures.report("scale.journal_opens", seconds_since(began), Bound::at_most, 2, "s");
 
-  const int few = std::max(candidates / 10, 1);
-  TRY_ASSIGN(const Ran all, search_once(folder.path() / "all", few, workers, Schedule::pipeline, prompts));
-  TRY_ASSIGN(const Ran one, search_once(folder.path() / "one", few, 1, Schedule::serial, prompts));
+  Ran all = ran;
+  if (compared != candidates) {
+    TRY_ASSIGN(all, search_once(folder.path() / "all", compared, workers, Schedule::pipeline, prompts));
+  }
+  TRY_ASSIGN(const Ran one, search_once(folder.path() / "one", compared, 1, Schedule::serial, prompts));
+  std::printf("one worker: %d candidates, %.2f ms each\n", one.candidates, 1000 * one.processor / one.candidates);
   figures.report("scale.decisions_unlike_one_workers", all.decision_hash == one.decision_hash ? 0 : 1, Bound::at_most,
                  0);
   return {};
@@ -156,16 +160,19 @@ base::Result<void> measure(int candidates, int workers, Figures& figures) {
 int main(int argc, char** argv) {
   int candidates = 100'000;
   int workers = 256;
+  int compared = 0;
   for (int i = 1; i + 1 < argc; i += 2) {
     if (std::strcmp(argv[i], "--candidates") == 0) candidates = std::atoi(argv[i + 1]);
     if (std::strcmp(argv[i], "--workers") == 0) workers = std::atoi(argv[i + 1]);
+    if (std::strcmp(argv[i], "--compare") == 0) compared = std::atoi(argv[i + 1]);
   }
-  if (argc % 2 == 0 || candidates < 1 || workers < 1) {
-    std::fprintf(stderr, "usage: %s [--candidates N] [--workers N]\n", argv[0]);
+  if (argc % 2 == 0 || candidates < 1 || workers < 1 || compared < 0) {
+    std::fprintf(stderr, "usage: %s [--candidates N] [--workers N] [--compare N]\n", argv[0]);
     return 2;
   }
+  if (compared == 0) compared = std::max(candidates / 10, 1);
   accelopt::bench::Figures figures;
-  if (const auto measured = accelopt::bench::measure(candidates, workers, figures); !measured) {
+  if (const auto measured = accelopt::bench::measure(candidates, workers, compared, figures); !measured) {
     std::fprintf(stderr, "scale: %s\n", measured.error().message.c_str());
     return 1;
   }

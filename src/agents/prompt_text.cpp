@@ -164,8 +164,8 @@ std::string plan_lines(const std::vector<TriedPlan>& plans, std::size_t most,
   return out;
 }
 
-std::string tried_text(const std::vector<TriedPlan>& tried, const std::optional<MeasuredTie>& tie) {
-  std::string out = plan_lines(tried, kTried, tie);
+std::string tried_text(const TriedList& tried, const std::optional<MeasuredTie>& tie) {
+  std::string out = plan_lines(tried.plans(), kTried, tie);
   if (out.empty()) return "None yet.";
   out.pop_back();
   return out;
@@ -177,7 +177,8 @@ std::string lineage_text(const Lineage& lineage, const std::optional<MeasuredTie
   if (!lineage.steps.empty())
     out += "Plans that led to it, each with its speed-up over the kernel before:\n" + plan_lines(lineage.steps, kTried);
   if (!lineage.siblings.empty())
-    out += "What else was tried on the kernel that it was made from:\n" + plan_lines(lineage.siblings, kSiblings, tie);
+    out += "What else was tried on the kernel that it was made from:\n" +
+           plan_lines(lineage.siblings.plans(), kSiblings, tie);
   if (!lineage.beam.empty())
     out += "Other kernels that are searched on from, each with its speed-up over the baseline:\n" +
            plan_lines(lineage.beam, kSiblings);

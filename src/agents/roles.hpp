@@ -5,9 +5,12 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/outcome.hpp"
@@ -47,6 +50,28 @@ struct TriedPlan {
   std::string outcome;  ///< "2.31x", "INCORRECT_NUMERICAL", "no answer", ...
 };
 
+/// Tried plans in order. Copies share them: of a long run they are thousands, and each question has them.
+class TriedList {
+ public:
+  TriedList() = default;
+  TriedList(std::initializer_list<TriedPlan> plans) : TriedList(std::vector<TriedPlan>(plans)) {}
+  explicit TriedList(std::vector<TriedPlan> plans)
+      : plans_(std::make_shared<const std::vector<TriedPlan>>(std::move(plans))) {}
+
+  [[nodiscard]] const std::vector<TriedPlan>& plans() const {
+    static const std::vector<TriedPlan> kNone;
+    return plans_ ? *plans_ : kNone;
+  }
+  [[nodiscard]] auto begin() const { return plans().begin(); }
+  [[nodiscard]] auto end() const { return plans().end(); }
+  [[nodiscard]] std::size_t size() const { return plans().size(); }
+  [[nodiscard]] bool empty() const { return plans().empty(); }
+  const TriedPlan& operator[](std::size_t place) const { return plans()[place]; }
+
+ private:
+  std::shared_ptr<const std::vector<TriedPlan>> plans_;
+};
+
 /// A tried plan that made no difference, and what it did to the figures.
 struct MeasuredTie {
   TriedPlan plan;
@@ -56,10 +81,10 @@ struct MeasuredTie {
 
 /// Where a kernel comes from, and what stands beside it.
 struct Lineage {
-  std::vector<TriedPlan> steps;     ///< from the baseline on: the plans that led to it, each against the one before
-  std::vector<TriedPlan> siblings;  ///< what else was tried on its parent
-  std::vector<TriedPlan> beam;      ///< the other kernels of the beam, each with its speed-up over the baseline
-  std::string standing;             ///< its own speed-up over the baseline; empty: it is the baseline
+  std::vector<TriedPlan> steps;  ///< from the baseline on: the plans that led to it, each against the one before
+  TriedList siblings;            ///< what else was tried on its parent
+  std::vector<TriedPlan> beam;   ///< the other kernels of the beam, each with its speed-up over the baseline
+  std::string standing;          ///< its own speed-up over the baseline; empty: it is the baseline
 };
 
 struct PlanQuestion {
@@ -67,7 +92,7 @@ struct PlanQuestion {
   model::Kernel kernel;
   model::Evaluation evaluation;           ///< of the kernel, with its profile
   std::vector<model::Experience> memory;  ///< newest first
-  std::vector<TriedPlan> tried;
+  TriedList tried;
   Lineage lineage;
   std::optional<MeasuredTie> tie{};  ///< one of `tried` or of the lineage's siblings
   int plans = 1;                     ///< that are asked for, each of another strategy

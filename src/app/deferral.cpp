@@ -70,6 +70,7 @@ base::Result<void> Deferral::read_journal() {
     } else if (kind == StepKind::bundle_taken) {
       taken_.insert(id);
     } else if (kind == StepKind::deferred) {
+      if (step.output.value("here", false)) ++failed_here_;
       if (const auto error = step.output.find("error"); error != step.output.end())
         answers_.insert_or_assign(id, bundles::TakenIn(tl::make_unexpected(worker::error_from_json(*error))));
       else
@@ -206,13 +207,43 @@ base::Result<void> Deferral::keep_answer(const std::string& request, const std::
   return {};
 }
 
+base::Result<std::optional<Json>> Deferral::failed_build(const model::Kernel& kernel, const std::stop_token& stop) {
+  if (!builds_here_) return std::nullopt;
+  TRY_ASSIGN(const auto there, opened());
+  if (!there) return std::nullopt;
+  const auto failed = builds_here_->failed(kernel, there->baseline.environment, stop);
+  if (!failed) return std::nullopt;
+  const Json request = to_json(evaluation::Build{kernel});
+  const std::string id = bundles::request_id(request);
+  Json result = failed->report;
+  const Json output = {{"op", request.value("op", "")},      {"here", true},
+                       {"environment", failed->environment}, {"seconds", failed->report.seconds},
+                       {"finished", base::utc_now()},        {"result", result}};
+  const std::lock_guard lock(mutex_);
+  if (answers_.contains(id)) return result;
+  TRY(record(step_name(StepKind::deferred, id), output));
+  answers_.insert_or_assign(id, bundles::TakenIn(tl::in_place, result));
+  return result;
+}
+
+base::Result<std::optional<evaluation::OpenReport>> Deferral::opened() const {
+  const std::lock_guard lock(mutex_);
+  const auto opened = answers_.find(bundles::request_id(bundles::bundled_open()));
+  if (opened == answers_.end() || !opened->second) return std::nullopt;
+  return base::decode<evaluation::OpenReport>(*opened->second, "the opened task");
+}
+
 bundles::DeferredEvaluator& Deferral::evaluator() {
   bundles::DeferredPorts ports;
   ports.answer = [this](const std::string& request) -> base::Result<std::optional<bundles::TakenIn>> {
+    const std::lock_guard lock(mutex_);
     const auto found = answers_.find(request);
     return found == answers_.end() ? std::nullopt : std::optional<bundles::TakenIn>(found->second);
   };
   ports.under_way = [this](const std::string& request) { return under_way_.contains(request); };
+  ports.failed_build = [this](const model::Kernel& kernel, const std::stop_token& stop) {
+    return failed_build(kernel, stop);
+  };
   evaluator_ = bundles::make_deferred_evaluator(std::move(ports));
   return *evaluator_;
 }
@@ -232,13 +263,12 @@ base::Result<void> Deferral::write(const std::filesystem::path& folder, const De
   bundle.task_id = model::task_id(run_.task);
   bundle.settings = settings;
   // What the run's results so far are from; the search may not have needed to open the task in this part of it.
-  if (const auto opened = answers_.find(bundles::request_id(bundles::bundled_open())); opened != answers_.end()) {
-    if (opened->second) {
-      TRY_ASSIGN(const auto report, base::decode<evaluation::OpenReport>(*opened->second, "the opened task"));
-      bundle.expected_device = report.device.name;
-      bundle.expected_compiler = report.device.compiler;
-      bundle.settings.known_peaks = report.device.peaks;
-    }
+  TRY_ASSIGN(auto report, opened());
+  if (report) {
+    bundle.expected_device = report->device.name;
+    bundle.expected_compiler = report->device.compiler;
+    bundle.settings.known_peaks = report->device.peaks;
+    bundle.settings.known_baseline = std::move(report->baseline);
   }
   TRY_ASSIGN(const auto at, bundles::write_bundle(folder, bundle));
   Written written{bundle.id, bundle.number, at.string(), {}, 0, false};
@@ -256,7 +286,7 @@ base::Result<void> Deferral::write(const std::filesystem::path& folder, const De
 }
 
 int Deferral::builds_put_off() const {
-  int builds = -builds_on_record_;
+  int builds = failed_here_ - builds_on_record_;
   for (const auto& [id, written] : written_) builds += written.given_up ? 0 : written.builds;
   return std::max(builds, 0);
 }

@@ -7,10 +7,13 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "app/builds_here.hpp"
 #include "app/device.hpp"
 #include "base/result.hpp"
 #include "bundles/deferred_evaluator.hpp"
@@ -37,6 +40,9 @@ class Deferral {
   /// results are damaged or of another environment. Nothing of a refused bundle is taken in.
   /// With `rewrite`, bundles that are not where they were written are given up: what they hold goes into the next one.
   base::Result<double> take_in(const std::filesystem::path& returned, Rewrite rewrite, const Notice& notice);
+
+  /// Kernels that do not build here, by the device's own toolchain, are answered here.
+  void compile_here(std::unique_ptr<BuildsHere> builds) { builds_here_ = std::move(builds); }
 
   /// The evaluator of the run: answers what came back and puts off the rest. Lives as long as this.
   bundles::DeferredEvaluator& evaluator();
@@ -73,12 +79,20 @@ class Deferral {
   base::Result<void> keep_answer(const std::string& request, const std::string& op, const bundles::Outcome& outcome,
                                  const base::Json& environment);
 
+  /// As bundles::DeferredPorts::failed_build.
+  base::Result<std::optional<base::Json>> failed_build(const model::Kernel& kernel, const std::stop_token& stop);
+  /// What opening the task found; none: it did not come back yet, or the task could not be opened.
+  [[nodiscard]] base::Result<std::optional<evaluation::OpenReport>> opened() const;
+
   journal::Journal& journal_;
   const journal::RunInfo& run_;
   std::map<std::string, Written> written_;  ///< by id
   std::set<std::string> taken_;             ///< ids
   std::set<std::string> under_way_;         ///< request ids
   int builds_on_record_ = 0;
+  int failed_here_ = 0;       ///< of them, builds that were in no bundle
+  mutable std::mutex mutex_;  ///< guards answers_, which failed builds add to from any thread
+  std::unique_ptr<BuildsHere> builds_here_;
   std::map<std::string, bundles::TakenIn> answers_;
   std::unique_ptr<bundles::DeferredEvaluator> evaluator_;
 };

@@ -163,6 +163,11 @@ base::Result<worker::PoolOptions> pool_options(const Shell& shell, const DeviceF
   return options;
 }
 
+std::shared_ptr<worker::Placement> make_placement(const DeviceFlags& flags, std::size_t side_by_side) {
+  if (flags.workers.size() < 2) return nullptr;
+  return std::make_shared<worker::Placement>(flags.workers.size(), std::max<std::size_t>(side_by_side, 1));
+}
+
 base::Result<std::unique_ptr<evaluation::Evaluator>> make_evaluator(const Shell& shell, const DeviceFlags& flags,
                                                                     const Config& config, DelayPorts ports) {
   TRY_ASSIGN(auto options, pool_options(shell, flags, config));
@@ -176,6 +181,7 @@ base::Result<std::unique_ptr<evaluation::Evaluator>> make_evaluator(const Shell&
     warn_of_missing_isolation(shell);
     return worker::make_worker_pool(std::move(options));
   }
+  options.placement = std::move(ports.placement);
   connection.notice = ports.notice ? ports.notice : shell.warn;
   if (ports.notice) {
     connection.greeted = [notice = std::move(ports.notice)](const worker::Hello& hello) {

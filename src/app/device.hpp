@@ -66,7 +66,11 @@ struct DelayPorts {
   std::function<void(const model::DeviceWait&)> waiting;      ///< told for whom the device is waited
   std::optional<std::stop_token> stop_waiting;                ///< ends such waits
   std::function<void(const model::StepShare&)> progressed{};  ///< told how far a measurement is
+  std::shared_ptr<worker::Placement> placement{};             ///< of the workers, with other runs; null: alone
 };
+
+/// On which workers runs measure that go on side by side; null: there is one worker.
+std::shared_ptr<worker::Placement> make_placement(const DeviceFlags& flags, std::size_t side_by_side);
 
 /// The evaluator that works through worker processes of its own. @error as check.
 base::Result<std::unique_ptr<evaluation::Evaluator>> make_evaluator(const Shell& shell, const DeviceFlags& flags,

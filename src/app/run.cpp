@@ -152,12 +152,13 @@ base::Result<void> keep_place(journal::Journal& journal, const std::string& run,
 class Session {
  public:
   Session(const Shell& shell, journal::Journal& journal, const journal::RunInfo& run, const Config& config,
-          const RunSettings& settings)
+          const RunSettings& settings, std::shared_ptr<worker::Placement> placement)
       : shell_(shell),
         journal_(journal),
         run_(run),
         config_(config),
         settings_(settings),
+        placement_(std::move(placement)),
         chats_(journal, run.id, search::Missing::do_it) {}
 
   base::Result<search::RunResult> carry_out(model::EventSink& sink, const ResumeOptions& options) {
@@ -226,6 +227,8 @@ class Session {
     }
     control_->budget().spend({.device_seconds = *seconds});
     control_->budget().count_put_off(deferral_->builds_put_off());
+    deferral_->compile_here(std::make_unique<BuildsHere>(shell_, run_.task, settings_.device,
+                                                         [this](const std::string& text) { note(text); }));
     deferred_ = &deferral_->evaluator();
     return {};
   }
@@ -241,7 +244,8 @@ class Session {
       keys.models["flags"].key_env = settings_.agents.key_env;
       DelayPorts ports{.notice = [this](const std::string& text) { note(text); },
                        .waiting = [this](const model::DeviceWait& wait) { control_->on(wait); },
-                       .stop_waiting = control_->stop_waiting()};
+                       .stop_waiting = control_->stop_waiting(),
+                       .placement = placement_};
       TRY_ASSIGN(connected_, make_evaluator(shell_, settings_.device, keys, std::move(ports)));
     }
     evaluation::Evaluator* const evaluator = deferred_ != nullptr ? deferred_ : connected_.get();
@@ -291,7 +295,8 @@ class Session {
       keys.models["flags"].key_env = settings_.agents.key_env;
       DelayPorts ports{.notice = [this](const std::string& text) { note(text); },
                        .waiting = [this](const model::DeviceWait& wait) { control_->on(wait); },
-                       .stop_waiting = {}};
+                       .stop_waiting = {},
+                       .placement = placement_};
       TRY_ASSIGN(connected_, make_evaluator(shell_, settings_.device, keys, std::move(ports)));
       TRY_ASSIGN(const auto opened,
                  base::as_result(connected_->ask(evaluation::Open{run_.task, settings_.measure}, shell_.stops.abort)));
@@ -357,6 +362,7 @@ class Session {
   const journal::RunInfo& run_;
   const Config& config_;
   const RunSettings& settings_;
+  const std::shared_ptr<worker::Placement> placement_;
   search::Recorder chats_;
   int questions_put_off_ = 0;
   BlankAnswers blank_;
@@ -394,7 +400,7 @@ base::Result<search::RunResult> carry_out(const Shell& shell, journal::Journal& 
                                           const Config& config, model::EventSink& events,
                                           const ResumeOptions& options) {
   TRY_ASSIGN(const RunSettings settings, resumed_settings(run, options));
-  return Session(shell, journal, run, config, settings).carry_out(events, options);
+  return Session(shell, journal, run, config, settings, options.placement).carry_out(events, options);
 }
 
 base::Result<RunEnd> start_run(const Shell& shell, journal::Journal& journal, const NewRun& begun, const Config& config,

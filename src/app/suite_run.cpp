@@ -48,7 +48,8 @@ SearchFlags flags_of(const SuitePlan& plan, const std::string& task) {
 }
 
 base::Result<SuiteOutcome> run_task(const Shell& shell, Record& record, const SuitePlan& plan,
-                                    const std::filesystem::path& folder, model::EventSink& events) {
+                                    const std::filesystem::path& folder, model::EventSink& events,
+                                    const std::shared_ptr<worker::Placement>& placement) {
   SuiteOutcome outcome{folder.filename().string(), std::nullopt, ""};
   const auto not_begun = [&](const base::Error& error) -> base::Result<SuiteOutcome> {
     outcome.error = error.message;
@@ -61,7 +62,7 @@ base::Result<SuiteOutcome> run_task(const Shell& shell, Record& record, const Su
   if (const auto able = check_language(settings.agents, plan.config, *task); !able) return not_begun(able.error());
   TRY_ASSIGN(const journal::RunInfo run, begin_run(record.journal(), *task, folder, settings));
   TRY(record.enter({.task = outcome.task, .run = run.id}));
-  auto result = carry_out(shell, record.journal(), run, plan.config, events);
+  auto result = carry_out(shell, record.journal(), run, plan.config, events, {.placement = placement});
   if (result) {
     outcome.result = std::move(*result);
     return outcome;
@@ -76,7 +77,13 @@ base::Result<SuiteOutcome> run_task(const Shell& shell, Record& record, const Su
 class Tasks {
  public:
   Tasks(const Shell& shell, Record& record, const SuitePlan& plan, const SuitePorts& ports)
-      : shell_(shell), record_(record), plan_(plan), ports_(ports), outcomes_(plan.folders.size()) {}
+      : shell_(shell),
+        record_(record),
+        plan_(plan),
+        ports_(ports),
+        placement_(
+            make_placement(plan.device, std::min(plan.folders.size(), static_cast<std::size_t>(plan.request.jobs)))),
+        outcomes_(plan.folders.size()) {}
 
   /// Every task, until the user stops it; outcomes in the suite's order. @error as run_task: the first.
   base::Result<std::vector<SuiteOutcome>> run() {
@@ -98,7 +105,7 @@ class Tasks {
     while (const auto task = next()) {
       const std::filesystem::path& folder = plan_.folders[*task];
       const auto progress = ports_.progress(folder.filename().string());
-      auto outcome = run_task(shell_, record_, plan_, folder, *progress);
+      auto outcome = run_task(shell_, record_, plan_, folder, *progress, placement_);
       if (outcome) ports_.finished(*outcome);
       const std::lock_guard lock(mutex_);
       if (outcome)
@@ -118,6 +125,7 @@ class Tasks {
   Record& record_;
   const SuitePlan& plan_;
   const SuitePorts& ports_;
+  const std::shared_ptr<worker::Placement> placement_;
   std::mutex mutex_;  ///< guards the rest
   std::size_t begun_ = 0;
   std::vector<std::optional<SuiteOutcome>> outcomes_;  ///< by task
@@ -187,6 +195,7 @@ base::Result<SuitePlan> plan_suite(const Shell& shell, SuiteRequest request) {
   plan.left_out = std::move(tasks.left_out);
   TRY_ASSIGN(plan.config, load_config(plan.request.workspace, shell.environment));
   TRY_ASSIGN(const RunSettings settings, settings_from(plan.request.search, plan.config, shell.environment));
+  plan.device = settings.device;
   TRY_ASSIGN(plan.made_with, suite_settings(settings, plan.config));
   if (plan.request.jobs > 1) plan.made_with["jobs"] = plan.request.jobs;
   return plan;

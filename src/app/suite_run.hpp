@@ -28,6 +28,7 @@ struct SuitePlan {
   std::vector<std::filesystem::path> folders;  ///< of the tasks
   std::vector<std::string> left_out{};         ///< of a dataset: what is no complete task, each with the reason
   Config config;
+  DeviceFlags device{};  ///< where the tasks are measured
   base::Json made_with;  ///< as suite_settings
 };
 

@@ -22,7 +22,11 @@ class Deferred final : public DeferredEvaluator {
  public:
   explicit Deferred(DeferredPorts ports) : ports_(std::move(ports)) {}
 
-  base::Outcome<evaluation::Reply> answer(const evaluation::Request& request, std::stop_token) override {
+  base::Outcome<evaluation::Reply> answer(const evaluation::Request& request, std::stop_token stop) override {
+    if (const auto* const build = std::get_if<evaluation::Build>(&request); build != nullptr && is_unknown(request)) {
+      TRY_ASSIGN(const auto failed, failed_build(build->kernel, stop));
+      if (failed) return evaluation::parse_reply(request, *failed, "this machine's");
+    }
     const auto* const open = std::get_if<evaluation::Open>(&request);
     // The first plan asks for the baseline's profile: where opening a task leaves it out, it goes along.
     if (open != nullptr && model::target_of(open->task).profiles_on_demand)
@@ -127,6 +131,17 @@ class Deferred final : public DeferredEvaluator {
   }
 
  private:
+  bool is_unknown(const evaluation::Request& request) const {
+    const std::string id = request_id(to_json(request));
+    if (ports_.under_way(id)) return false;
+    const auto known = ports_.answer(id);
+    return known && !*known;
+  }
+
+  base::Result<std::optional<Json>> failed_build(const Kernel& kernel, const std::stop_token& stop) const {
+    return ports_.failed_build ? ports_.failed_build(kernel, stop) : base::Result<std::optional<Json>>(std::nullopt);
+  }
+
   /// The answer that came back; put off: there is none yet.
   base::Outcome<Json> taken_in(const Json& request) {
     TRY_ASSIGN(const auto known, ports_.answer(request_id(request)));

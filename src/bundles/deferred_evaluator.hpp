@@ -22,6 +22,9 @@ struct DeferredPorts {
   std::function<base::Result<std::optional<TakenIn>>(const std::string& request_id)> answer;
   /// Whether the request is in a bundle that was written and has not come back.
   std::function<bool(const std::string& request_id)> under_way;
+  /// The report of a kernel that is known not to build, so that it need not travel; none: it has to. May be null.
+  std::function<base::Result<std::optional<base::Json>>(const model::Kernel& kernel, const std::stop_token& stop)>
+      failed_build{};
 };
 
 /// An evaluator that measures nothing: it answers what was taken in, and collects the rest, which is put

@@ -56,7 +56,9 @@ class Runner {
   /// Opens the task here and checks that results of this machine may stand beside those that the run has.
   Result<void> open() {
     TRY_ASSIGN(evaluator_, execution_.make_evaluator(bundle()));
-    notice("opening the task: its baseline is verified and timed on this machine");
+    notice(bundle().settings.known_baseline ? "opening the task: of its baseline what was measured before is taken "
+                                              "over, if device and code are the same"
+                                            : "opening the task: its baseline is verified and timed on this machine");
     const auto begin = std::chrono::steady_clock::now();
     const auto opened = base::as_result(evaluator_->ask(evaluation::Open{bundle().task, bundle().settings}, stop_));
     if (!opened) {

@@ -12,7 +12,7 @@ ACCELOPT_JSON(MeasureSettings) {
                  "confirm_max_blocks", it.confirm_max_blocks, "confirm_restarts", it.confirm_restarts,
                  "confirm_half_width", it.confirm_half_width, "allow_regression", it.allow_regression,
                  "call_limit_seconds", it.call_limit_seconds, "protocol", it.protocol);
-  field.unless_empty("known_peaks", it.known_peaks, "host_run", it.host_run);
+  field.unless_empty("known_peaks", it.known_peaks, "known_baseline", it.known_baseline, "host_run", it.host_run);
 }
 
 ACCELOPT_JSON(VectorPeak) {

@@ -51,6 +51,9 @@ struct MeasureSettings {
   bool host_run = false;  ///< profiles call a kernel's own host function, too
   /// That the run has seen on this device elsewhere: of each peak the larger one holds. None: only its own.
   std::optional<Peaks> known_peaks{};
+  /// What opening this task found on this device before, in another process: where the baseline's machine code, the
+  /// device and its driver are the same it is taken over, and the baseline not measured again. None: it is measured.
+  std::optional<model::Evaluation> known_baseline{};
 };
 
 struct DeviceInfo {

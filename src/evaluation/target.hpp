@@ -23,6 +23,13 @@ class Target : public Toolchain, public Bench, public Instruments {
   /// @error unsupported: no compiler, no device, too many threads; invalid_argument: the reference does not build.
   virtual base::Result<DeviceInfo> open(const model::Task& task, const MeasureSettings& settings,
                                         std::stop_token stop) = 0;
+  /// In place of `open`: prepares what `build` needs, and nothing that measures, where there need be no device. Then
+  /// only `build` and `environment` are asked; without a device the latter names none.
+  /// @error unsupported: no compiler, or this target builds only where it measures; as `open`.
+  virtual base::Result<void> open_to_build(const model::Task& task, std::stop_token) {
+    return base::fail(base::ErrorCode::unsupported,
+                      "kernels of target " + task.target + " are built only where they are measured");
+  }
   /// Device, compiler, flags and isolation; seed and noise are the evaluator's to fill in.
   [[nodiscard]] virtual model::Environment environment() const = 0;
   [[nodiscard]] virtual std::string trust() const = 0;

@@ -132,7 +132,8 @@ class RecipesPlanner final : public Planner {
       applications_.keep(kernel_key, *applications);
     }
     const Evidence evidence(question.memory);
-    auto routes = extended(clang_, kernel, ranked(*applications, evidence, question.tried), evidence, question.tried);
+    auto routes = extended(clang_, kernel, ranked(*applications, evidence, question.tried.plans()), evidence,
+                           question.tried.plans());
     routes_.keep(key, routes);
     return routes;
   }

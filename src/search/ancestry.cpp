@@ -38,8 +38,10 @@ std::vector<agents::Lineage> Ancestry::lineages(const std::vector<Candidate>& be
     auto origin = origins_.find(candidate.kernel.id());
     if (origin != origins_.end()) {
       if (const auto beside = tried.find(origin->second.parent); beside != tried.end()) {
-        std::ranges::copy_if(beside->second, std::back_inserter(lineage.siblings),
+        std::vector<agents::TriedPlan> siblings;
+        std::ranges::copy_if(beside->second, std::back_inserter(siblings),
                              [&](const agents::TriedPlan& plan) { return plan.title != origin->second.planned; });
+        lineage.siblings = agents::TriedList(std::move(siblings));
       }
     }
     for (; origin != origins_.end() && lineage.steps.size() < kMostSteps; origin = origins_.find(origin->second.parent))

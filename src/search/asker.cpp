@@ -50,9 +50,10 @@ bool is_bad_luck(ErrorCode code) {
 }
 
 template <class T, class Ask>
-base::Outcome<Answer<T>> Asker::ask(AgentRole role, const journal::StepKey& key, const Json& input, Ask&& ask) {
+base::Outcome<Answer<T>> Asker::ask(AgentRole role, const journal::StepKey& key, const std::string& input_hash,
+                                    Ask&& ask) {
   // A budget that is used up refuses what is not on record, and only that: a resumed run decides as it did.
-  auto answer = recorder_.once<Answer<T>>(key, input, [&]() -> base::Outcome<Answer<T>> {
+  auto answer = recorder_.once_hashed<Answer<T>>(key, input_hash, [&]() -> base::Outcome<Answer<T>> {
     if (!budget_.may_ask()) return base::ending("nothing new is begun: " + budget_.explanation());
     return ask();
   });
@@ -74,7 +75,7 @@ base::Outcome<Answer<T>> Asker::ask(AgentRole role, const journal::StepKey& key,
              recorder_.usage_of_chats(std::string(to_string(role)) + " " + model::to_string(key.identity) + " "));
   budget_.charge(role, lost.usage);
   const std::scoped_lock lock(mutex_);
-  lost_.push_back({key, input, lost, answer.error().as_error()});
+  lost_.push_back({key, input_hash, lost, answer.error().as_error()});
   return lost;
 }
 
@@ -85,7 +86,8 @@ std::optional<base::Error> Asker::unanswered() const {
 
 base::Result<void> Asker::settle() {
   const std::scoped_lock lock(mutex_);
-  for (const LostQuestion& question : lost_) TRY(recorder_.record(question.key, question.input, question.output));
+  for (const LostQuestion& question : lost_)
+    TRY(recorder_.record_hashed(question.key, question.input_hash, question.output));
   lost_.clear();
   return {};
 }
@@ -101,39 +103,48 @@ Json input_of(const agents::PlanQuestion& question) {
   return input;
 }
 
+std::string hash_of(const Json& input) {
+  return base::sha256_hex(base::canonical(input));
+}
+
 Json input_of(const agents::SummarizeQuestion& question) {
   return {{"slow", question.slow.id()}, {"fast", question.fast.id()}};
 }
 
 }  // namespace
 
-base::Outcome<Answer<model::Plan>> Asker::plan(const agents::PlanQuestion& question, std::stop_token stop) {
-  return ask<model::Plan>(AgentRole::planner, {question.context.identity, step_name(StepKind::plan)},
-                          input_of(question), [&] { return team_.planner->plan(question, stop); });
+std::string Asker::input_hash(const agents::PlanQuestion& question) {
+  return hash_of(input_of(question));
+}
+
+base::Outcome<Answer<model::Plan>> Asker::plan(const agents::PlanQuestion& question, const std::string& input_hash,
+                                               std::stop_token stop) {
+  return ask<model::Plan>(AgentRole::planner, {question.context.identity, step_name(StepKind::plan)}, input_hash,
+                          [&] { return team_.planner->plan(question, stop); });
 }
 
 base::Outcome<Answer<std::vector<model::Plan>>> Asker::plans(const agents::PlanQuestion& question,
-                                                             std::stop_token stop) {
+                                                             const std::string& input_hash, std::stop_token stop) {
   return ask<std::vector<model::Plan>>(AgentRole::planner, {question.context.identity, step_name(StepKind::plans)},
-                                       input_of(question), [&] { return team_.planner->plans(question, stop); });
+                                       input_hash, [&] { return team_.planner->plans(question, stop); });
 }
 
 base::Outcome<Answer<model::Kernel>> Asker::execute(const agents::ExecuteQuestion& question, std::stop_token stop) {
   const Json input = {{"kernel", question.kernel.id()}, {"plan", question.plan}};
-  return ask<model::Kernel>(AgentRole::executor, {question.context.identity, step_name(StepKind::execute)}, input,
-                            [&] { return team_.executor->execute(question, stop); });
+  return ask<model::Kernel>(AgentRole::executor, {question.context.identity, step_name(StepKind::execute)},
+                            hash_of(input), [&] { return team_.executor->execute(question, stop); });
 }
 
 base::Outcome<Answer<model::Kernel>> Asker::fix(const agents::FixQuestion& question, std::stop_token stop) {
   const Json input = {{"broken", question.broken.id()}, {"diagnostics", question.diagnostics}};
-  return ask<model::Kernel>(AgentRole::fixer, {question.context.identity, step_name(StepKind::fix)}, input,
+  return ask<model::Kernel>(AgentRole::fixer, {question.context.identity, step_name(StepKind::fix)}, hash_of(input),
                             [&] { return team_.fixer->fix(question, stop); });
 }
 
 base::Outcome<Answer<std::optional<agents::Lesson>>> Asker::summarize(const agents::SummarizeQuestion& question,
                                                                       std::stop_token stop) {
   return ask<std::optional<agents::Lesson>>(
-      AgentRole::summarizer, {question.context.identity, step_name(StepKind::summarize)}, input_of(question),
+      AgentRole::summarizer, {question.context.identity, step_name(StepKind::summarize)}, hash_of(input_of(question)),
       [&] { return team_.summarizer->summarize(question, stop); });
 }
 
@@ -142,7 +153,7 @@ base::Outcome<Answer<std::vector<std::optional<agents::Lesson>>>> Asker::summari
   Json input = Json::array();
   for (const agents::SummarizeQuestion& question : questions) input.push_back(input_of(question));
   return ask<std::vector<std::optional<agents::Lesson>>>(
-      AgentRole::summarizer, {questions.front().context.identity, step_name(StepKind::summarize_all)}, input,
+      AgentRole::summarizer, {questions.front().context.identity, step_name(StepKind::summarize_all)}, hash_of(input),
       [&] { return team_.summarizer->summarize_all(questions, stop); });
 }
 

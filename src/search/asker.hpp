@@ -21,10 +21,13 @@ class Asker {
   Asker(const agents::Team& team, Recorder& recorder, Budget& budget)
       : team_(team), recorder_(recorder), budget_(budget) {}
 
-  base::Outcome<agents::Answer<model::Plan>> plan(const agents::PlanQuestion& question, std::stop_token stop);
+  /// Of what a plan depends on, as the record has it. Equal for all questions on one parent in one iteration.
+  static std::string input_hash(const agents::PlanQuestion& question);
+  base::Outcome<agents::Answer<model::Plan>> plan(const agents::PlanQuestion& question, const std::string& input_hash,
+                                                  std::stop_token stop);
   /// Several plans from one question.
   base::Outcome<agents::Answer<std::vector<model::Plan>>> plans(const agents::PlanQuestion& question,
-                                                                std::stop_token stop);
+                                                                const std::string& input_hash, std::stop_token stop);
   base::Outcome<agents::Answer<model::Kernel>> execute(const agents::ExecuteQuestion& question, std::stop_token stop);
   base::Outcome<agents::Answer<model::Kernel>> fix(const agents::FixQuestion& question, std::stop_token stop);
   base::Outcome<agents::Answer<std::optional<agents::Lesson>>> summarize(const agents::SummarizeQuestion& question,
@@ -50,13 +53,13 @@ class Asker {
  private:
   struct LostQuestion {
     journal::StepKey key;
-    base::Json input;
+    std::string input_hash;
     base::Json output;
     base::Error reason;
   };
   template <class T, class Ask>
-  base::Outcome<agents::Answer<T>> ask(model::AgentRole role, const journal::StepKey& key, const base::Json& input,
-                                       Ask&& ask);
+  base::Outcome<agents::Answer<T>> ask(model::AgentRole role, const journal::StepKey& key,
+                                       const std::string& input_hash, Ask&& ask);
 
   const agents::Team& team_;
   Recorder& recorder_;

@@ -252,7 +252,7 @@ class Attempt {
       if (outcome_.duplicate) moved.note = model::kKnownAlready;
     }
     shared_.events.on(moved);
-    return outcome_;
+    return std::move(outcome_);  // samples and diagnostics can be long
   }
 
   void move_to(AttemptState state) {

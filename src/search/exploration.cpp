@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <set>
-#include <thread>
 
+#include "base/thread_cache.hpp"
 #include "search/recorder.hpp"
 #include "search/selection.hpp"
 
@@ -33,11 +33,17 @@ class Explorer {
                 .known_machine_code = x_.known_machine_code,
                 .attempts = x_.settings.attempts,
                 .fixes = x_.settings.fixes,
-                .stops = x_.stops} {}
+                .stops = x_.stops} {
+    for (const Candidate& candidate : x_.beam) {
+      parents_.push_back(std::make_unique<Parent>());
+      if (const auto tried = x_.tried.find(candidate.kernel.id()); tried != x_.tried.end())
+        parents_.back()->tried = agents::TriedList(tried->second);
+    }
+  }
 
   base::Result<std::vector<AttemptOutcome>> run() {
     {
-      std::vector<std::jthread> branches;
+      Threads branches(threads_);
       for (int parent = 0; parent < static_cast<int>(x_.beam.size()); ++parent) {
         if (x_.settings.asking == Asking::together) {
           in_turn_or_beside(branches, [this, parent] { explore_parent(parent); });
@@ -59,14 +65,14 @@ class Explorer {
   }
 
  private:
-  using Threads = std::vector<std::jthread>;
+  using Threads = base::ThreadCache::Group;
 
   template <class Work>
   void in_turn_or_beside(Threads& threads, Work work) {
     if (x_.schedule == Schedule::serial)
       work();
     else
-      threads.emplace_back(std::move(work));
+      threads.run(std::move(work));
   }
 
   /// A branch's K attempts count as in flight until it ends.
@@ -87,7 +93,7 @@ class Explorer {
     const std::string note = !answer      ? answer.error().message
                              : given == 0 ? "no plan: " + answer->lost
                                           : "no plan: the planner gave " + std::to_string(given);
-    Threads branches;
+    Threads branches(threads_);
     for (int plan = 0; plan < x_.settings.plans; ++plan) {
       Identity own = identity;
       own.plan = plan;
@@ -114,7 +120,7 @@ class Explorer {
 
   /// Each attempt on a thread of its own unless everything is done one by one.
   void attempt_all(const Identity& identity, const model::Plan& plan) {
-    Threads attempts;
+    Threads attempts(threads_);
     for (int attempt = 0; attempt < x_.settings.attempts; ++attempt) {
       Identity own = identity;
       own.attempt = attempt;
@@ -135,13 +141,20 @@ class Explorer {
 
   base::Outcome<agents::Answer<model::Plan>> ask_for_plan(const Identity& identity) {
     TRY_ASSIGN(const auto question, question_of(identity));
-    return x_.asker.plan(question, x_.stops.wind_down);
+    return x_.asker.plan(question, input_hash_of(question), x_.stops.wind_down);
   }
 
   base::Outcome<agents::Answer<std::vector<model::Plan>>> ask_for_plans(const Identity& identity) {
     TRY_ASSIGN(auto question, question_of(identity));
     question.plans = x_.settings.plans;
-    return x_.asker.plans(question, x_.stops.wind_down);
+    return x_.asker.plans(question, input_hash_of(question), x_.stops.wind_down);
+  }
+
+  /// The list of tried plans alone can be thousands: it is hashed once for all questions on a parent.
+  const std::string& input_hash_of(const agents::PlanQuestion& question) {
+    Parent& parent = *parents_[static_cast<std::size_t>(question.context.identity.parent)];
+    std::call_once(parent.hashed, [&] { parent.input_hash = Asker::input_hash(question); });
+    return parent.input_hash;
   }
 
   base::Outcome<agents::PlanQuestion> question_of(const Identity& identity) {
@@ -166,7 +179,7 @@ class Explorer {
       return base::ending("its parent failed " + question.evaluation.profile->failure);
     }
     if (question.evaluation.tuning) question.evaluation.tuning->heats.clear();
-    if (const auto tried = x_.tried.find(parent.kernel.id()); tried != x_.tried.end()) question.tried = tried->second;
+    question.tried = parents_[static_cast<std::size_t>(identity.parent)]->tried;
     TRY_ASSIGN(question.tie, tie_beside(parent));
     return question;
   }
@@ -239,13 +252,22 @@ class Explorer {
     for (std::size_t i = 0; i < raced.size(); ++i) outcomes_[i].duplicate = raced[i].duplicate;
   }
 
+  /// What all questions on one member of the beam have in common.
+  struct Parent {
+    agents::TriedList tried;
+    std::once_flag hashed;
+    std::string input_hash;
+  };
+
   const Exploration& x_;
+  std::vector<std::unique_ptr<Parent>> parents_;
   FirstAnswers first_answers_;
   Flow flow_;
   AttemptShared shared_;
   std::mutex mutex_;
   std::vector<AttemptOutcome> outcomes_;
   std::optional<base::Error> error_;
+  base::ThreadCache threads_;  ///< last: its threads use the rest
 };
 
 }  // namespace

@@ -52,7 +52,12 @@ base::Result<model::Usage> Recorder::usage_of_chats(const std::string& label_pre
 }
 
 base::Result<void> Recorder::record(const journal::StepKey& key, const Json& input, const Json& output) {
-  return journal_.record_step(run_, {key, base::sha256_hex(base::canonical(input)), output, {}, since_start(), {}});
+  return record_hashed(key, base::sha256_hex(base::canonical(input)), output);
+}
+
+base::Result<void> Recorder::record_hashed(const journal::StepKey& key, const std::string& input_hash,
+                                           const Json& output) {
+  return journal_.record_step(run_, {key, input_hash, output, {}, since_start(), {}});
 }
 
 }  // namespace accelopt::search

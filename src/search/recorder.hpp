@@ -54,6 +54,8 @@ class Recorder {
 
   /// Records an output that was not produced by `once`, e.g. an answer that was lost for good.
   base::Result<void> record(const journal::StepKey& key, const base::Json& input, const base::Json& output);
+  base::Result<void> record_hashed(const journal::StepKey& key, const std::string& input_hash,
+                                   const base::Json& output);
 
   [[nodiscard]] const std::string& run() const { return run_; }
   [[nodiscard]] journal::Journal& journal() { return journal_; }

@@ -208,9 +208,11 @@ TEST(PlaceValues, TheLatestTriedPlansAreShown) {
   const model::Task task = example_task();
   PlanQuestion question = example_plan_question(task);
   EXPECT_EQ(place_values(question).at("tried"), "| Copy the rows first: 0.91x");
-  question.tried.clear();
+  question.tried = {};
   EXPECT_EQ(place_values(question).at("tried"), "None yet.");
-  for (int i = 0; i < 200; ++i) question.tried.push_back({"plan " + std::to_string(i) + "\n```", "TIMEOUT"});
+  std::vector<TriedPlan> many;
+  for (int i = 0; i < 200; ++i) many.push_back({"plan " + std::to_string(i) + "\n```", "TIMEOUT"});
+  question.tried = TriedList(many);
   const std::string text = place_values(question).at("tried");
   EXPECT_TRUE(text.ends_with("| plan 199 ''': TIMEOUT"));
   EXPECT_FALSE(holds(text, "plan 170 "));
@@ -351,8 +353,8 @@ TEST(PlaceValues, ATieIsShownWithWhatItChangedAndWhatNot) {
       "| Prefetch: 1.00x\n|   figures: changed intensity 0.125 -> 0.5 flop/byte, code size 96 -> 288 bytes; the same "
       "within a tenth: cold time, rate, traffic\n";
   EXPECT_EQ(place_values(question).at("tried"), "| Block the rows: 1.00x\n" + lines + "| Unroll: 0.80x");
-  question.lineage.siblings = {question.tried.begin(), question.tried.end()};
-  question.tried.clear();
+  question.lineage.siblings = question.tried;
+  question.tried = {};
   EXPECT_TRUE(holds(place_values(question).at("lineage"), lines));
 
   question.tie->after = question.tie->before;

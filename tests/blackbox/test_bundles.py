@@ -139,7 +139,9 @@ class Bundles(BundleTestCase):
         fixes = self.resume()
         self.check_waits(fixes)
         self.assertGreaterEqual(len(server.answered("fixer")), 2, "what failed went to the fixer")
-        self.assertTrue(self.items(self.waiting_bundle(fixes), "build"), "and the fixes are the next bundle")
+        self.assertTrue(self.items(self.waiting_bundle(fixes), "playoff"), "and what the fixes are, programs that are known by now, races in the next bundle")
+        for bundle in (attempts, self.waiting_bundle(fixes)):
+            self.assertNotIn("rwo", "".join(path.read_text(encoding="utf-8") for path in bundle.rglob("*.json")), "what does not compile stays here")
         finished, _ = self.to_the_end()
         self.assertEqual((finished.code, finished.last["outcome"]), (0, "improved"), finished)
         self.assertEqual(len(server.answered("executor")), 4, "no answer is paid for twice")
@@ -189,6 +191,39 @@ class Bundles(BundleTestCase):
         self.assertGreaterEqual(len(open_questions), len(texts))
         for question, text in zip(open_questions, texts):
             question.with_name(question.name.replace(".question.md", ".answer.md")).write_text(text, encoding="utf-8")
+
+    def test_what_does_not_compile_does_not_travel(self):
+        """The run's machine has the device's compiler: a misspelt source goes to the fixer at once, and its fix is in the first bundle of attempts."""
+        executor = [{"texts": [chat_script.fenced(chat_script.DOES_NOT_COMPILE)]}]
+        fixer = [{"texts": [chat_script.fenced(support.FASTER)]}]
+        server = self.server(chat_script.script(executor=executor, fixer=fixer))
+        self.begin("--base-url", server.url, "--model", chat_script.MODEL, "--iterations", 1, "--plans", 1, "--attempts", 1, "--fixes", 1)
+        self.execute()
+        attempts = self.resume()
+        self.check_waits(attempts)
+        self.assertIn("kernels are compiled here first", attempts.out)
+        self.assertEqual(len(server.answered("fixer")), 1)
+        sources = [self.manifest(self.waiting_bundle(attempts))]
+        self.assertEqual(len(self.items(self.waiting_bundle(attempts), "build")), 1, sources)
+        self.assertTrue(self.items(self.waiting_bundle(attempts), "confirm"), "all of the iteration is in one bundle")
+        self.execute()
+        finished = self.resume()
+        self.assertEqual((finished.code, finished.last["outcome"], finished.last["evaluations"]), (0, "improved", 2), finished)
+        self.assertEqual(finished.last["counts"], {"PASSED": 1}, "the fix stands for the attempt")
+        builds = [step for step in self.steps() if step["kind"].startswith("build:")]
+        self.assertEqual(len(builds), 2)
+        replay = self.succeed("replay", "--workspace", self.workspace, "--json").last
+        self.assertIs(replay["same"], True)
+
+    def test_the_baseline_is_measured_by_the_first_bundle_alone(self):
+        self.begin()
+        self.execute()
+        attempts = self.waiting_bundle(self.resume())
+        known = self.manifest(attempts)["settings"]["known_baseline"]
+        self.assertEqual((known["status"], known["kind"]), ("PASSED", "baseline"))
+        done = self.execute()
+        self.assertEqual(done.code, 0, done)
+        self.assertIn("what was measured before is taken over", done.err)
 
     def test_a_budget_of_evaluations_holds_over_all_bundles(self):
         self.begin("--iterations", 2, "--beam", 2, "--plans", 3, "--agents", "recipes", "--max-evaluations", 2)

@@ -151,6 +151,19 @@ class SideBySide(steady.SteadyTestCase):
         events = [line for line in two.lines if line["type"] == "iteration_started"]
         self.assertEqual({event["suite_task"] for event in events}, {"one", "two", "three"}, "every event names its task")
 
+    def test_each_task_is_opened_on_one_worker(self):
+        """Two tasks at a time on two workers: as opening one takes long, each stays where it began."""
+        opened = {name: self.folder / f"opened by {name}" for name in "ab"}
+        worker = lambda name: shlex.join(["sh", "-c", 'echo >>"$1"; sleep 1; exec "$2" 2 fake', name, str(opened[name]), str(self.worker)])  # noqa: E731
+        one = self.accelopt(*self.bench_arguments("one"))
+        arguments = [argument for argument in self.bench_arguments("two", "--jobs", 2)]
+        for place, name in zip((at + 1 for at, argument in enumerate(arguments) if argument == "--worker"), "ab"):
+            arguments[place] = worker(name)
+        two = self.accelopt(*arguments)
+        self.assertEqual(self.results(two), self.results(one))
+        times = {name: len(file.read_text(encoding="utf-8").splitlines()) for name, file in opened.items()}
+        self.assertEqual((sum(times.values()), min(times.values())), (3, 1), "three tasks, and neither worker idle")
+
     def test_lines_for_people_name_their_task(self):
         arguments = [argument for argument in self.bench_arguments("workspace", "--jobs", 3) if argument != "--json"]
         ran = self.accelopt(*arguments)

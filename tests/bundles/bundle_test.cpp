@@ -234,6 +234,27 @@ TEST_F(BundleTest, WhatIsUnderWayIsNotPutIntoAnotherBundle) {
   EXPECT_FALSE(deferred_->put_off_before(model::Kernel(source("speed=3"))));
 }
 
+TEST_F(BundleTest, WhatIsKnownNotToBuildDoesNotTravel) {
+  int asked = 0;
+  deferred_ = make_deferred_evaluator(
+      {.answer = [](const std::string&) -> base::Result<std::optional<TakenIn>> { return std::nullopt; },
+       .under_way = [](const std::string&) { return false; },
+       .failed_build = [&](const model::Kernel& kernel, const std::stop_token&) -> base::Result<std::optional<Json>> {
+         ++asked;
+         model::BuildReport report;
+         report.diagnostics = "error: no such type";
+         return kernel.id() == model::Kernel(source("broken")).id() ? std::optional<Json>(report) : std::nullopt;
+       }});
+  const auto broken = deferred_->ask(evaluation::Build{model::Kernel(source("broken"))}, {});
+  ASSERT_TRUE(broken);
+  EXPECT_FALSE(broken->built);
+  EXPECT_EQ(broken->diagnostics, "error: no such type");
+  EXPECT_TRUE(deferred_->collected().empty());
+  EXPECT_FALSE(ask(evaluation::Build{model::Kernel(source("speed=2"))}, {})) << "what builds is built on the device";
+  EXPECT_EQ(deferred_->collected().size(), 1U);
+  EXPECT_EQ(asked, 2);
+}
+
 TEST_F(BundleTest, TheOrderOfArrivalDoesNotMatter) {
   std::vector<std::jthread> threads;
   for (int i = 0; i < 20; ++i) {

@@ -38,9 +38,9 @@ class AskerTest : public testing::Test {
 
 TEST_F(AskerTest, AnswerOnRecord_IsNotAskedAgain) {
   Session first(*this);
-  ASSERT_TRUE(first.asker.plan(plan_question(), {}));
+  ASSERT_TRUE(first.asker.plan(plan_question(), Asker::input_hash(plan_question()), {}));
   Session resumed(*this);
-  const auto answer = resumed.asker.plan(plan_question(), {});
+  const auto answer = resumed.asker.plan(plan_question(), Asker::input_hash(plan_question()), {});
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->value->title, "plan i0.b0.p0");
   EXPECT_EQ(team_.plans.size(), 1U);
@@ -50,20 +50,20 @@ TEST_F(AskerTest, AnswerOnRecord_IsNotAskedAgain) {
 TEST_F(AskerTest, OtherMemory_IsAnotherQuestion) {
   Session session(*this);
   agents::PlanQuestion question = plan_question();
-  ASSERT_TRUE(session.asker.plan(question, {}));
+  ASSERT_TRUE(session.asker.plan(question, Asker::input_hash(question), {}));
   question.memory.emplace_back().title = "an experience";
-  ASSERT_TRUE(session.asker.plan(question, {}));
+  ASSERT_TRUE(session.asker.plan(question, Asker::input_hash(question), {}));
   EXPECT_EQ(team_.plans.size(), 2U);
 }
 
 TEST_F(AskerTest, EndedBudget_RefusesOnlyNewQuestions) {
   Session first(*this);
-  ASSERT_TRUE(first.asker.plan(plan_question(), {}));
+  ASSERT_TRUE(first.asker.plan(plan_question(), Asker::input_hash(plan_question()), {}));
   first.budget.end(model::EndReason::stop);
-  EXPECT_TRUE(first.asker.plan(plan_question(), {}));
+  EXPECT_TRUE(first.asker.plan(plan_question(), Asker::input_hash(plan_question()), {}));
   agents::PlanQuestion other = plan_question();
   other.context.identity.plan = 1;
-  const auto refused = first.asker.plan(other, {});
+  const auto refused = first.asker.plan(other, Asker::input_hash(other), {});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::cancelled);
   EXPECT_EQ(team_.plans.size(), 1U);
@@ -74,7 +74,7 @@ TEST_F(AskerTest, BadLuck_LosesTheAnswerOnly) {
        {ErrorCode::unavailable, ErrorCode::rate_limited, ErrorCode::timed_out, ErrorCode::parse, ErrorCode::internal}) {
     Session session(*this);
     planner_fails(code);
-    const auto answer = session.asker.plan(plan_question(), {});
+    const auto answer = session.asker.plan(plan_question(), Asker::input_hash(plan_question()), {});
     ASSERT_TRUE(answer) << base::to_string(code);
     EXPECT_FALSE(answer->value);
     EXPECT_EQ(answer->lost, "the server said no");
@@ -86,15 +86,15 @@ TEST_F(AskerTest, BadLuck_LosesTheAnswerOnly) {
 TEST_F(AskerTest, LostAnswer_StaysLostOnceSettled) {
   planner_fails(ErrorCode::timed_out);
   Session unsettled(*this);
-  ASSERT_TRUE(unsettled.asker.plan(plan_question(), {}));
+  ASSERT_TRUE(unsettled.asker.plan(plan_question(), Asker::input_hash(plan_question()), {}));
   Session settled(*this);
-  ASSERT_TRUE(settled.asker.plan(plan_question(), {}));
+  ASSERT_TRUE(settled.asker.plan(plan_question(), Asker::input_hash(plan_question()), {}));
   EXPECT_EQ(team_.plans.size(), 2U) << "what was not settled is asked again";
   ASSERT_TRUE(settled.asker.settle());
   EXPECT_FALSE(settled.asker.unanswered());
   team_.on_plan = [](const auto&) -> FakeTeam::PlanResult { return answered(model::Plan{"late", {}, ""}); };
   Session resumed(*this);
-  const auto answer = resumed.asker.plan(plan_question(), {});
+  const auto answer = resumed.asker.plan(plan_question(), Asker::input_hash(plan_question()), {});
   ASSERT_TRUE(answer);
   EXPECT_FALSE(answer->value);
   EXPECT_EQ(team_.plans.size(), 2U);
@@ -107,16 +107,18 @@ TEST_F(AskerTest, LostAnswer_CostsWhatItsChatsTook) {
       session.recorder.once<base::Json>({{}, "chat:planner i0.b0.p0 try0"}, {}, []() -> base::Result<base::Json> {
         return base::Json{{"usage", model::Usage{.calls = 1, .input_tokens = 70}}};
       }));
-  ASSERT_TRUE(session.asker.plan(plan_question(), {}));
+  ASSERT_TRUE(session.asker.plan(plan_question(), Asker::input_hash(plan_question()), {}));
   EXPECT_EQ(session.budget.by_role()["planner"].input_tokens, 70);
 }
 
 TEST_F(AskerTest, RefusalForGood_EndsTheRun) {
   Session session(*this);
   planner_fails(ErrorCode::unauthenticated);
-  EXPECT_EQ(session.asker.plan(plan_question(), {}).error().code, ErrorCode::unauthenticated);
+  EXPECT_EQ(session.asker.plan(plan_question(), Asker::input_hash(plan_question()), {}).error().code,
+            ErrorCode::unauthenticated);
   planner_fails(ErrorCode::invalid_argument);
-  EXPECT_EQ(session.asker.plan(plan_question(), {}).error().code, ErrorCode::permission_denied)
+  EXPECT_EQ(session.asker.plan(plan_question(), Asker::input_hash(plan_question()), {}).error().code,
+            ErrorCode::permission_denied)
       << "not the command line's fault";
   EXPECT_FALSE(session.asker.unanswered());
 }
@@ -125,7 +127,7 @@ TEST_F(AskerTest, EveryRole_IsRecordedAndCharged) {
   for (int round = 0; round < 2; ++round) {
     Session session(*this);
     const agents::Context context = plan_question().context;
-    EXPECT_EQ(session.asker.plans(plan_question(), {})->value->size(), 1U);
+    EXPECT_EQ(session.asker.plans(plan_question(), Asker::input_hash(plan_question()), {})->value->size(), 1U);
     agents::ExecuteQuestion execute{context, model::Kernel(task_.baseline), {"plan", {}, ""}};
     EXPECT_TRUE(session.asker.execute(execute, {})->value);
     agents::FixQuestion fix;

@@ -202,6 +202,13 @@ class CpuTarget final : public evaluation::Target {
     return evaluation::DeviceInfo{machine_.cpu_model, summary(), compiler_.name, sandbox::isolation(), peaks_};
   }
 
+  base::Result<void> open_to_build(const model::Task& task, std::stop_token stop) override {
+    machine_ = examine_machine();
+    TRY_ASSIGN(compiler_, find_compiler(options_.compiler, options_.search_path));
+    TRY_ASSIGN(builder_, KernelBuilder::create(task, {compiler_, {}, nullptr}, stop));
+    return {};
+  }
+
   const std::string& task_header() const override { return builder_->task_header(); }
 
   model::Environment environment() const override {

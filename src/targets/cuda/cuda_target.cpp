@@ -67,13 +67,7 @@ class CudaTarget final : public evaluation::Target {
 
   base::Result<evaluation::DeviceInfo> open(const model::Task& task, const evaluation::MeasureSettings&,
                                             std::stop_token stop) override {
-    if (!options_.builders.contains(task.target)) {
-      std::string known;
-      for (const auto& [target, make] : options_.builders) known += (known.empty() ? "\"" : " or \"") + target + "\"";
-      return base::fail(ErrorCode::unsupported, "the task is of target \"" + task.target +
-                                                    "\"; on a CUDA device kernels of target " + known +
-                                                    " are measured");
-    }
+    TRY(check_builder_of(task));
     if (options_.server.empty()) {
       TRY_ASSIGN(options_.server, devices::cuda::find_server());
     }
@@ -107,6 +101,13 @@ class CudaTarget final : public evaluation::Target {
     TRY(open_reference(task, stop));
     if (model::target_of(task).host_may_see_inputs) TRY(refuse_known_outputs(task));
     return evaluation::DeviceInfo{facts_.name, summary(), builder_->compiler_name(), "none", peaks_};
+  }
+
+  base::Result<void> open_to_build(const model::Task& task, std::stop_token stop) override {
+    TRY(check_builder_of(task));
+    builds_only_ = "only built here";
+    TRY_ASSIGN(builder_, options_.builders.at(task.target)(task, options_.build, stop));
+    return {};
   }
 
   std::string builds_only() const override { return builds_only_; }
@@ -339,6 +340,14 @@ class CudaTarget final : public evaluation::Target {
     if (const auto known = devices::cuda::stored_peaks(file)) return *known;
     TRY_ASSIGN(const evaluation::Peaks peaks, measure(stop));
     return devices::cuda::store_peaks(file, facts_, peaks);
+  }
+
+  base::Result<void> check_builder_of(const model::Task& task) const {
+    if (options_.builders.contains(task.target)) return {};
+    std::string known;
+    for (const auto& [target, make] : options_.builders) known += (known.empty() ? "\"" : " or \"") + target + "\"";
+    return base::fail(ErrorCode::unsupported, "the task is of target \"" + task.target +
+                                                  "\"; on a CUDA device kernels of target " + known + " are measured");
   }
 
   /// Without a driver or a device: everything up to the cubin, for the device that the limits name by default.

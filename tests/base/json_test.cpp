@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/json.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <random>
+
+namespace accelopt::base {
+namespace {
+
+/// As the library writes it.
+std::string by_library(const Json& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+TEST(Canonical, EveryByte_IsWrittenAsByTheLibrary) {
+  for (int byte = 0; byte < 256; ++byte) {
+    const std::string text = "before " + std::string(1, static_cast<char>(byte)) + " behind";
+    EXPECT_EQ(canonical(text), by_library(text)) << byte;
+    EXPECT_EQ(canonical(Json{{text, 1}}), by_library(Json{{text, 1}})) << byte;
+  }
+}
+
+TEST(Canonical, Values_AreWrittenAsByTheLibrary) {
+  const Json values = {nullptr,
+                       true,
+                       false,
+                       0,
+                       -1,
+                       std::numeric_limits<std::int64_t>::min(),
+                       std::numeric_limits<std::uint64_t>::max(),
+                       0.1,
+                       1e300,
+                       -0.0,
+                       std::numeric_limits<double>::infinity(),
+                       Json::object(),
+                       Json::array(),
+                       "",
+                       "é → 中 \xff\xc3",
+                       "a\n\tb\\\"\x7f",
+                       {{"z", 1}, {"a", {{"nested", {1, 2, Json::array({"x"})}}}}}};
+  EXPECT_EQ(canonical(values), by_library(values));
+  for (const Json& value : values) EXPECT_EQ(canonical(value), by_library(value));
+}
+
+TEST(Canonical, AnyText_IsWrittenAsByTheLibrary) {
+  std::mt19937 random(7);
+  for (int i = 0; i < 2000; ++i) {
+    std::string text;
+    for (unsigned int at = random() % 40; at > 0; --at)
+      text += static_cast<char>(i % 2 == 0 ? random() % 128 : random() % 256);
+    ASSERT_EQ(canonical(text), by_library(text)) << "seed 7, text " << i;
+  }
+}
+
+}  // namespace
+}  // namespace accelopt::base
