@@ -106,9 +106,9 @@ class Refactored(support.TestCase):
         self.repository = self.folder / "routes"
         subprocess.run(["sh", ROOT / "examples" / "refactor" / "make_repository.sh", "routes", self.repository], check=True)
 
-    def replayed(self, answers):
-        return self.accelopt("refactor", "run", self.repository / "accelopt", "--replay", answers, "--workspace", self.workspace, "--json",
-                             "--knowledge", "none", "--beam", 1, "--plans", 2, "--attempts", 1, "--fixes", 1, "--iterations", 1)
+    def replayed(self, answers, seconds=150):
+        return self.start("refactor", "run", self.repository / "accelopt", "--replay", answers, "--workspace", self.workspace, "--json",
+                          "--knowledge", "none", "--beam", 1, "--plans", 2, "--attempts", 1, "--fixes", 1, "--iterations", 1).finish(seconds)
 
     def test_the_questions_are_still_those_that_were_answered(self):
         """The plans fit what is asked now; of what they lead to, nothing is answered here."""
@@ -123,7 +123,7 @@ class Refactored(support.TestCase):
 
     @unittest.skipUnless(support.takes_long(), "takes minutes: --long")
     def test_answers_lead_to_a_faster_commit_of_lower_complexity(self):
-        finished = self.replayed(self.RUN / "answers")
+        finished = self.replayed(self.RUN / "answers", seconds=1800)
         self.assertEqual(finished.code, 0, finished)
         result = finished.last
         self.assertEqual((result["outcome"], result["counts"]), ("improved", {"PASSED": 2}))
