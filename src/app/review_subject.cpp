@@ -21,6 +21,11 @@ constexpr std::ptrdiff_t kMostWholeFileLines = 200;
 constexpr std::size_t kMostFileBytes = 8UL << 10;
 constexpr std::size_t kMostSampleBytes = 1UL << 10;
 
+/// Whether a file of the task's folder is none of the driver's: a change that lies there would be known by its text.
+bool is_change(const fs::path& file) {
+  return file.extension() == ".diff" || file.extension() == ".patch";
+}
+
 /// The functions in scope of a file that is long; all of a file that is not.
 Result<std::string> shown_base(const refactor::Task& task, const std::string& path, const std::string& text) {
   const std::string whole = review::normalized(task.language, text);
@@ -97,7 +102,8 @@ std::string how_to_object(const refactor::Task& task, std::string_view sample) {
   std::error_code failed;
   for (fs::directory_iterator entry(task.folder, failed); !failed && entry != fs::directory_iterator();
        entry.increment(failed)) {
-    if (entry->is_regular_file(failed) && !entry->is_symlink(failed) && entry->path() != task.file)
+    if (entry->is_regular_file(failed) && !entry->is_symlink(failed) && entry->path() != task.file &&
+        !is_change(entry->path()))
       files.push_back(entry->path());
   }
   std::ranges::sort(files);
