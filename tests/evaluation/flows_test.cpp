@@ -234,44 +234,6 @@ TEST_F(Flows, PeaksThatTheRunKnowsHold) {
   EXPECT_EQ(report->device.peaks.flops_per_second, 1e12);
 }
 
-/// What a later process on the same device opens the task with.
-MeasureSettings knowing(const OpenReport& report) {
-  MeasureSettings settings;
-  settings.known_baseline = report.baseline;
-  return settings;
-}
-
-TEST_F(Flows, ABaselineThatIsKnownIsNotMeasuredAgain) {
-  const OpenReport before = open();
-  FakeTarget later;
-  evaluator_ = make_local_evaluator(later);
-  const OpenReport report = open(fake_task(), knowing(before));
-  EXPECT_EQ(later.calls, 0);
-  EXPECT_EQ(report.baseline.status, Status::passed);
-  EXPECT_EQ(report.baseline.workloads.at(0).time_ns, before.baseline.workloads.at(0).time_ns);
-  EXPECT_TRUE(report.baseline.profile);
-  EXPECT_EQ(triage("time=500000").verdict, Verdict::faster) << "its time is what calls are limited by";
-}
-
-TEST_F(Flows, AKnownBaselineOfOtherThingsIsMeasuredAgain) {
-  const OpenReport before = open();
-  const auto opens_with = [&](const std::function<void(model::Evaluation&)>& change) {
-    MeasureSettings settings = knowing(before);
-    change(*settings.known_baseline);
-    FakeTarget later;
-    evaluator_ = make_local_evaluator(later);
-    EXPECT_EQ(open(fake_task(), settings).baseline.status, Status::passed);
-    return later.calls;
-  };
-  EXPECT_EQ(opens_with([](model::Evaluation&) {}), 0);
-  EXPECT_GT(opens_with([](model::Evaluation& known) { known.machine_code_id = "other code"; }), 0);
-  EXPECT_GT(opens_with([](model::Evaluation& known) { known.environment.device = "other driver"; }), 0);
-  EXPECT_GT(opens_with([](model::Evaluation& known) { known.environment.flags = "-O2"; }), 0);
-  EXPECT_GT(opens_with([](model::Evaluation& known) { known.status = Status::not_measured; }), 0);
-  EXPECT_GT(opens_with([](model::Evaluation& known) { known.workloads.pop_back(); }), 0);
-  EXPECT_GT(opens_with([](model::Evaluation& known) { known.workloads[0].time_ns = 0; }), 0);
-}
-
 TEST_F(Flows, ConstantDisturbanceEndsAndIsMarked) {
   open();
   const model::Evaluation result = triage("time=1000000 disturbed");

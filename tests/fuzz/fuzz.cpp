@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Readers of outside text against a corpus, and against what becomes of it by changes.
 //   fuzz FIXTURES [--seconds N] [--seed N] [--keep FOLDER] [--list] [READER...]
-// Reads every file of FIXTURES/fuzz/READER; then, for N seconds a reader, what changes make of them. An input that came
-// to a new outcome, or took a new branch where the build says so (coverage.hpp), is changed further, and written to
-// FOLDER/READER. A crash, a reader that lets an exception out, what a sanitizer reports, and an input that takes 10 s
-// of processor time end the program with the input in ./finding-READER.
+// Reads every file of FIXTURES/fuzz/READER, and of FOLDER/READER what still reaches something new; then, until N
+// seconds a reader are over (a third of them at least), what changes make of them. An input that came to a new outcome,
+// or took a new branch where the build says so (coverage.hpp), is changed further, and written to FOLDER/READER at
+// once. A crash, a reader that lets an exception out, what a sanitizer reports, and an input that takes 10 s of
+// processor time end the program with the input in ./finding-READER.
 #include <fcntl.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -88,44 +89,66 @@ std::string kind_of(const std::string& outcome, const std::string& input) {
 
 class Run {
  public:
-  Run(const Reader& reader, std::uint64_t seed) : reader_(reader), random_(seed) {
+  /// `kept`: folder of the inputs that were new, of earlier calls and of this one; empty: none is kept.
+  Run(const Reader& reader, std::uint64_t seed, std::filesystem::path kept)
+      : reader_(reader), random_(seed), kept_(std::move(kept)) {
     finding_path = "finding-" + reader.name;
   }
 
   void read_corpus(const std::filesystem::path& folder) {
-    std::vector<std::filesystem::path> names;
-    for (const auto& entry : std::filesystem::directory_iterator(folder)) names.push_back(entry.path());
-    std::sort(names.begin(), names.end());
-    for (const auto& name : names) {
+    for (const auto& name : files_of(folder)) {
       auto input = accelopt::base::read_file(name);
       if (!input) continue;
       read_one(std::move(*input));
       pool_.push_back(last_);
     }
-    from_corpus_ = pool_.size();
   }
 
-  void change_for(std::chrono::milliseconds time) {
-    const auto end = Clock::now() + time;
-    while (Clock::now() < end) {
-      const bool is_new = read_one(accelopt::fuzz::mutated(pool_[random_() % pool_.size()], pool_, random_));
-      if (is_new && pool_.size() < kMostKept) pool_.push_back(last_);
+  /// What earlier calls kept, as far as it reaches something new, in any order: half of the time at most.
+  void read_kept(std::chrono::milliseconds time) {
+    const auto end = begin_ + time / 2;
+    auto names = files_of(kept_);
+    std::shuffle(names.begin(), names.end(), random_);
+    for (const auto& name : names) {
+      if (Clock::now() >= end) return;
+      auto input = accelopt::base::read_file(name);
+      if (input && read_one(std::move(*input)) && pool_.size() < kMostKept) pool_.push_back(last_);
     }
   }
 
-  /// Writes the inputs that were new, named by their hash.
-  [[nodiscard]] bool keep(const std::filesystem::path& folder) const {
-    if (!accelopt::base::make_folders(folder)) return false;
-    return std::all_of(pool_.begin() + static_cast<std::ptrdiff_t>(from_corpus_), pool_.end(), [&](const auto& input) {
-      return accelopt::base::write_file(folder / accelopt::base::sha256_hex(input).substr(0, 16), input).has_value();
-    });
+  void change_for(std::chrono::milliseconds time) {
+    const auto end = std::max(begin_ + time, Clock::now() + time / 3);
+    while (Clock::now() < end) {
+      const bool is_new = read_one(accelopt::fuzz::mutated(pool_[random_() % pool_.size()], pool_, random_));
+      if (!is_new || pool_.size() >= kMostKept) continue;
+      pool_.push_back(last_);
+      keep_last();
+    }
   }
+
+  /// Whether all that was new could be written.
+  [[nodiscard]] bool kept_all() const { return kept_all_; }
 
   [[nodiscard]] std::size_t inputs() const { return inputs_; }
   [[nodiscard]] std::size_t outcomes() const { return kinds_.size(); }
   [[nodiscard]] bool has_corpus() const { return !pool_.empty(); }
 
  private:
+  static std::vector<std::filesystem::path> files_of(const std::filesystem::path& folder) {
+    std::vector<std::filesystem::path> names;
+    if (!std::filesystem::is_directory(folder)) return names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) names.push_back(entry.path());
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  /// Named by its hash. At once, so that it outlives a finding.
+  void keep_last() {
+    if (kept_.empty()) return;
+    const auto file = kept_ / accelopt::base::sha256_hex(last_).substr(0, 16);
+    if (!accelopt::base::make_folders(kept_) || !accelopt::base::write_file(file, last_)) kept_all_ = false;
+  }
+
   /// Whether no input before came to this outcome.
   bool read_one(std::string input) {
     last_ = std::move(input);
@@ -143,7 +166,9 @@ class Run {
   const Reader& reader_;
   std::mt19937_64 random_;
   std::vector<std::string> pool_;
-  std::size_t from_corpus_ = 0;  ///< of the pool
+  std::filesystem::path kept_;
+  bool kept_all_ = true;
+  Clock::time_point begin_ = Clock::now();
   std::set<std::string> kinds_;
   std::string last_;
   std::size_t inputs_ = 0;
@@ -207,7 +232,8 @@ int main(int argc, char** argv) {
   bool good = true;
   for (const Reader& reader : readers) {
     if (!arguments.only.empty() && !arguments.only.contains(reader.name)) continue;
-    Run run(reader, arguments.seed);
+    const std::chrono::milliseconds time(static_cast<std::int64_t>(arguments.seconds * 1000));
+    Run run(reader, arguments.seed, arguments.keep.empty() ? std::filesystem::path() : arguments.keep / reader.name);
     std::printf("%s: ", reader.name.c_str());
     std::fflush(stdout);
     run.read_corpus(corpus / reader.name);
@@ -216,11 +242,15 @@ int main(int argc, char** argv) {
       good = false;
       continue;
     }
-    run.change_for(std::chrono::milliseconds(static_cast<std::int64_t>(arguments.seconds * 1000)));
+    run.read_kept(time);
+    run.change_for(time);
     std::printf("%zu inputs, %zu outcomes", run.inputs(), run.outcomes());
     if (accelopt::fuzz::sees_branches()) std::printf(", %zu branches", accelopt::fuzz::branches_met());
     std::printf("\n");
-    if (!arguments.keep.empty() && !run.keep(arguments.keep / reader.name)) good = false;
+    if (!run.kept_all()) {
+      std::printf("%s: what was new could not all be written\n", reader.name.c_str());
+      good = false;
+    }
   }
   if (const auto bytes = bytes_below(corpus); bytes > kMostCorpusBytes) {
     std::printf("the corpus has %ju bytes, more than %ju\n", bytes, kMostCorpusBytes);

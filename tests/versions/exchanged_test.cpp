@@ -71,11 +71,13 @@ void ask_all(evaluation::Evaluator& evaluator) {
 
 // Bundles -------------------------------------------------------------------------------------------------------------
 
-TEST_F(Exchanged, Bundle_EveryRequest_KeepsItsBytes) {
-  const auto deferred = bundles::make_deferred_evaluator(
+std::unique_ptr<bundles::DeferredEvaluator> put_all_off() {
+  return bundles::make_deferred_evaluator(
       {.answer = [](const std::string&) -> base::Result<std::optional<bundles::TakenIn>> { return std::nullopt; },
        .under_way = [](const std::string&) { return false; }});
-  ask_all(*deferred);
+}
+
+bundles::Bundle bundle_of(const bundles::DeferredEvaluator& deferred) {
   bundles::Bundle bundle;
   bundle.run = "20260102-0304-abcd";
   bundle.number = 3;
@@ -86,11 +88,16 @@ TEST_F(Exchanged, Bundle_EveryRequest_KeepsItsBytes) {
   bundle.task = evaluation::task();
   bundle.task_id = model::task_id(bundle.task);
   bundle.settings = full_settings();
-  bundle.items = deferred->collected();
-  const auto made = write_bundle(folder_.path(), bundle);
+  bundle.items = deferred.collected();
+  return bundle;
+}
+
+/// Expects the bundle to be the fixture's; where the fixture is written it is executed too.
+void expect_bundle(const std::string& fixture, const fs::path& parent, bundles::Bundle bundle) {
+  const auto made = write_bundle(parent, bundle);
   ASSERT_TRUE(made) << made.error().message;
-  for (const auto& [name, text] : files_below(*made)) expect_fixture("bundle-1/" + name, text);
-  if (!writes_fixtures() || fs::exists(fixture_path("bundle-1/results.json"))) return;
+  for (const auto& [name, text] : files_below(*made)) expect_fixture(fixture + "/" + name, text);
+  if (!writes_fixtures() || fs::exists(fixture_path(fixture + "/results.json"))) return;
   const bundles::BundleExecution machine{
       .make_evaluator = [](const bundles::Bundle&) -> base::Result<std::unique_ptr<evaluation::Evaluator>> {
         return std::make_unique<fakes::FakeEvaluator>();
@@ -100,7 +107,33 @@ TEST_F(Exchanged, Bundle_EveryRequest_KeepsItsBytes) {
       .notice = {},
       .program_version = "0.1.0"};
   ASSERT_TRUE(bundles::execute_bundle(*made, machine, {}));
-  for (const auto& [name, text] : files_below(*made)) expect_fixture("bundle-1/" + name, text);
+  for (const auto& [name, text] : files_below(*made)) expect_fixture(fixture + "/" + name, text);
+}
+
+TEST_F(Exchanged, Bundle_EveryRequest_KeepsItsBytes) {
+  const auto deferred = put_all_off();
+  ask_all(*deferred);
+  expect_bundle("bundle-1", folder_.path(), bundle_of(*deferred));
+}
+
+TEST_F(Exchanged, Bundle_OfAnIteration_KeepsItsBytes) {
+  const auto deferred = put_all_off();
+  const model::Kernel baseline(source("speed=1"));
+  evaluation::ExpectedPlayoff expected{.beam = {baseline},
+                                       .finalists = {},
+                                       .baseline = baseline,
+                                       .attempts = {},
+                                       .known_code = {"code of an earlier iteration"},
+                                       .places = 1,
+                                       .leader = evaluation::Leader::confirmed};
+  for (const auto* const text : {"speed=2", "speed=4", "compile_error"}) {
+    const model::Kernel candidate(source(text));
+    std::ignore = deferred->ask(evaluation::Build{candidate}, {});
+    deferred->expect_race(candidate, baseline, "code of the baseline");
+    expected.attempts.push_back({.parent = 0, .plan = static_cast<int>(expected.attempts.size()), .kernel = candidate});
+  }
+  deferred->expect_playoff(expected);
+  expect_bundle("bundle-2", folder_.path(), bundle_of(*deferred));
 }
 
 TEST_F(Exchanged, Bundle_WithResults_IsRead) {
@@ -111,6 +144,23 @@ TEST_F(Exchanged, Bundle_WithResults_IsRead) {
   ASSERT_TRUE(results) << results.error().message;
   EXPECT_EQ(results->outcomes.size(), 7U);
   EXPECT_EQ(results->sessions.at(0).device, "fake");
+}
+
+TEST_F(Exchanged, Bundle_WithAPlayOffsField_IsRead) {
+  const auto bundle = bundles::read_bundle(fixture_path("bundle-2"));
+  ASSERT_TRUE(bundle) << bundle.error().message;
+  const auto results = bundles::read_results(fixture_path("bundle-2"), *bundle);
+  ASSERT_TRUE(results) << results.error().message;
+  ASSERT_EQ(results->outcomes.size(), bundle->items.size());
+  const auto play_off =
+      std::find_if(bundle->items.begin(), bundle->items.end(), [](const auto& it) { return it.field; });
+  ASSERT_NE(play_off, bundle->items.end());
+  EXPECT_TRUE(results->outcomes.at(play_off->id).result) << "it was raced where the bundle was executed";
+  const bundles::BundleItem& last = bundle->items.back();
+  ASSERT_TRUE(last.only_if);
+  EXPECT_EQ(last.only_if->when, bundles::When::leads);
+  ASSERT_TRUE(results->outcomes.at(last.id).result);
+  EXPECT_NE(results->outcomes.at(last.id).request, last.id) << "the leader took the place of the first attempt";
 }
 
 TEST_F(Exchanged, Bundle_NewerSchema_Refused) {
@@ -261,6 +311,17 @@ TEST_F(Exchanged, Evidence_Version1_IsReadAndItsNumbersVerify) {
   EXPECT_EQ(verified->task.definition.name, "adamw");
   ASSERT_TRUE(verified->claim);
   EXPECT_NEAR(verified->claim->speedup.estimate, 1.064, 0.01);
+}
+
+TEST_F(Exchanged, Evidence_Version2_VerifiesItsPlayOffs) {
+  const auto verified = app::verify_evidence(fixture("evidence-2.tar"), {});
+  ASSERT_TRUE(verified) << verified.error().message;
+  ASSERT_GE(verified->checks.size(), 5U);
+  for (std::size_t i = 0; i < 5; ++i) {
+    EXPECT_EQ(verified->checks[i].state, app::CheckState::passed)
+        << verified->checks[i].name << ": " << verified->checks[i].text;
+  }
+  EXPECT_NE(verified->checks[4].text.find("play-offs: 1,"), std::string::npos) << verified->checks[4].text;
 }
 
 TEST_F(Exchanged, Evidence_NewerSchema_Refused) {
