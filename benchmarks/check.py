@@ -29,6 +29,8 @@ def make_repository(task: str, folder: pathlib.Path) -> pathlib.Path:
 
 def tools_of(program: str) -> list[str]:
     """What `accelopt refactor` must be told to find the program; Rust's may lie in a home folder, behind a proxy."""
+    if program == "tsc":
+        return ["--tools", str(pathlib.Path(shutil.which("tsc") or "/usr/bin/tsc").resolve().parent.parent)]
     if program != "rustc":
         return []
     place = subprocess.run(["rustc", "--print", "sysroot"], check=True, capture_output=True, text=True, cwd="/").stdout.strip()
