@@ -82,7 +82,7 @@ std::string changed_text(const model::Solution& before, const model::Solution& a
   const std::string difference = short_difference(before, after);
   if (!difference.empty()) return difference;
   if (model::describe(after.language).form == model::KernelForm::files)
-    return "Most of it is new. The whole of it:\n" + files_text(after);
+    return "Most of it is new. The whole of it:\n" + files_text(after, {});
   return "Most of it is new. The whole file:\n" + fenced(model::main_text(after), fence_of(after.language));
 }
 

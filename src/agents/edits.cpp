@@ -10,6 +10,7 @@
 
 #include "agents/prompt_parts.hpp"
 #include "agents/quote.hpp"
+#include "base/text.hpp"
 #include "model/target_description.hpp"
 
 namespace accelopt::agents {
@@ -118,6 +119,17 @@ std::string nearest(const Lines& source, const Lines& search) {
   return quoted(out, kNearestBytes);
 }
 
+/// Whether the searched lines stand there, but begin or end within a line.
+bool holds_part(const Lines& searched, const Lines& lines) {
+  const auto all = [](const Lines& text) {
+    std::string out;
+    for (const std::string& line : text) out += (out.empty() ? "" : "\n") + line;
+    return out;
+  };
+  const std::string part = all(searched);
+  return !base::trimmed(part).empty() && all(lines).find(part) != std::string::npos;
+}
+
 /// Where the block stands in the lines; it must be there once.
 Parsed<std::ptrdiff_t> place_of(const Edit& edit, std::size_t number, const Lines& lines) {
   if (edit.search.empty())
@@ -129,10 +141,11 @@ Parsed<std::ptrdiff_t> place_of(const Edit& edit, std::size_t number, const Line
   }
   const auto found = std::search(lines.begin(), lines.end(), edit.search.begin(), edit.search.end());
   if (found == lines.end()) {
-    return tl::make_unexpected(
-        fmt::format("what block {} searches for is not in the file. The nearest lines there are:\n{}\nCopy lines of "
-                    "the file word for word, or write the complete file",
-                    number, nearest(lines, edit.search)));
+    const char* const what = holds_part(edit.search, lines) ? "only a part of a line there" : "not in the file";
+    return tl::make_unexpected(fmt::format(
+        "what block {} searches for is {}. The nearest lines there are:\n{}\nCopy lines of the file word for "
+        "word and whole, or write the complete file",
+        number, what, nearest(lines, edit.search)));
   }
   if (std::search(found + 1, lines.end(), edit.search.begin(), edit.search.end()) != lines.end()) {
     return tl::make_unexpected(

@@ -8,9 +8,17 @@
 #include "agents/prompt_parts.hpp"
 #include "agents/prompt_text.hpp"
 #include "agents/quote.hpp"
+#include "refactor/functions.hpp"
 
 namespace accelopt::agents {
 namespace {
+
+/// Files up to this size are shown whole.
+constexpr std::size_t kWholeFileBytes = 16'000;
+constexpr std::size_t kLinesOfHead = 30;  ///< where imports stand
+constexpr std::size_t kLinesAround = 20;  ///< of a function in scope
+/// Other functions of the file that the one in scope names: the shortest ones first, up to this size together.
+constexpr std::size_t kNamedFunctionsBytes = 6'000;
 
 constexpr std::size_t kPathBytes = 300;
 constexpr std::size_t kPastTitleBytes = 100;
@@ -32,12 +40,100 @@ bool worked(const model::Experience& experience) {
   return experience.effect && experience.effect->low > 1 && !failed;
 }
 
+/// Lines of a file, counted from 0; `last` is past the end.
+struct Part {
+  std::size_t first = 0;
+  std::size_t last = 0;
+};
+
+bool is_name_letter(char c) {
+  return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0;
+}
+
+bool names(std::string_view text, std::string_view name) {
+  for (std::size_t at = text.find(name); at != text.npos; at = text.find(name, at + 1)) {
+    const std::size_t end = at + name.size();
+    if ((at == 0 || !is_name_letter(text[at - 1])) && (end == text.size() || !is_name_letter(text[end]))) return true;
+  }
+  return false;
+}
+
+/// "Class.method" -> "method"
+std::string_view last_name(std::string_view name) {
+  const std::size_t at = name.find_last_of(".:");
+  return at == name.npos ? name : name.substr(at + 1);
+}
+
+std::vector<Part> merged(std::vector<Part> parts) {
+  std::ranges::sort(parts, {}, &Part::first);
+  std::vector<Part> out;
+  for (const Part& part : parts) {
+    if (!out.empty() && part.first <= out.back().last + 1)
+      out.back().last = std::max(out.back().last, part.last);
+    else
+      out.push_back(part);
+  }
+  return out;
+}
+
+/// Adds the functions that the text names, as far as there is room.
+void add_named(const std::vector<refactor::FunctionPlace>& functions, const std::vector<refactor::SourceLine>& lines,
+               std::string_view text, std::vector<Part>& parts) {
+  std::vector<Part> named;
+  for (const refactor::FunctionPlace& place : functions) {
+    if (names(text, last_name(place.name))) named.push_back({place.first, place.last});
+  }
+  std::ranges::sort(named, {}, [](const Part& part) { return part.last - part.first; });
+  std::size_t bytes = 0;
+  for (const Part& part : named) {
+    bytes += refactor::text_of(lines, part.first, part.last).size();
+    if (bytes > kNamedFunctionsBytes) return;
+    parts.push_back(part);
+  }
+}
+
+/// What is shown of a large file: its head, the functions in scope with what stands around them, and those that they
+/// name. Empty: all of it, because all of it may change, or a function is not found.
+std::vector<Part> parts_of(const model::SourceFile& file, const model::RepoPart& repo) {
+  std::vector<Part> parts;
+  if (file.text.size() <= kWholeFileBytes) return parts;
+  const refactor::CodeLanguage language = refactor::code_language(repo.language);
+  const auto lines = refactor::lines_of(language, file.text);
+  const auto functions = refactor::functions_of(language, file.text);
+  for (const std::string& scope : repo.scope) {
+    const std::size_t mark = scope.find('#');
+    if (scope.substr(0, mark) != file.name) continue;
+    if (mark == scope.npos) return {};
+    const auto place = refactor::find_function(language, file.text, scope.substr(mark + 1));
+    if (!place) return {};
+    parts.push_back(
+        {place->first - std::min(place->first, kLinesAround), std::min(place->last + kLinesAround, lines.size())});
+    add_named(functions, lines, refactor::text_of(lines, place->first, place->last), parts);
+  }
+  if (parts.empty()) return parts;
+  parts.push_back({0, std::min(kLinesOfHead, lines.size())});
+  return merged(std::move(parts));
+}
+
+std::string file_text(const model::SourceFile& file, const model::RepoPart& repo) {
+  std::string out = clean_line(file.name, kPathBytes) + "\n";
+  const std::vector<Part> parts = parts_of(file, repo);
+  if (parts.empty()) return out + fenced(file.text, "");
+  const auto lines = refactor::lines_of(refactor::code_language(repo.language), file.text);
+  out += fmt::format("It has {} lines, of which these are shown.\n", lines.size());
+  for (const Part& part : parts) {
+    out += fmt::format("Lines {} to {}:\n", part.first + 1, part.last) +
+           fenced(refactor::text_of(lines, part.first, part.last), "") + "\n";
+  }
+  out.pop_back();
+  return out;
+}
+
 }  // namespace
 
-std::string files_text(const model::Solution& solution) {
+std::string files_text(const model::Solution& solution, const model::RepoPart& repo) {
   std::string out;
-  for (const model::SourceFile& file : solution.sources)
-    out += (out.empty() ? "" : "\n") + clean_line(file.name, kPathBytes) + "\n" + fenced(file.text, "");
+  for (const model::SourceFile& file : solution.sources) out += (out.empty() ? "" : "\n") + file_text(file, repo);
   return out;
 }
 

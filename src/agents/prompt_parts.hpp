@@ -16,8 +16,9 @@ std::string number_text(double value);
 std::string interval_text(const model::Interval& interval);
 /// What a fence calls the language.
 std::string_view fence_of(model::Language language);
-/// Files of a repository, each below its path.
-std::string files_text(const model::Solution& solution);
+/// Files of a repository, each below its path: of a large one the functions that may change and what stands around
+/// them, by their lines.
+std::string files_text(const model::Solution& solution, const model::RepoPart& repo);
 /// What may change in a repository, and on which inputs it is timed and compared.
 std::string repository_text(const model::Task& task);
 /// A sentence on what worked best before in the language; empty: nothing is known to have.

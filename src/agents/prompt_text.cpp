@@ -78,8 +78,8 @@ bool is_of_repository(const model::Solution& solution) {
 }
 
 /// The main file, and the others as what they are: given. Of a repository every file, none of them given.
-std::string solution_text(const model::Solution& solution) {
-  if (is_of_repository(solution)) return files_text(solution);
+std::string solution_text(const model::Solution& solution, const Context& context) {
+  if (is_of_repository(solution)) return files_text(solution, task_of(context).repo.value_or(model::RepoPart{}));
   const std::string_view info = fence_of(solution.language);
   std::string out = fenced(model::main_text(solution), info);
   for (std::size_t i = 1; i < solution.sources.size(); ++i) {
@@ -296,7 +296,7 @@ std::string definition_text(const Task& task) {
 
 PlaceValues place_values(const PlanQuestion& question) {
   PlaceValues values = common_values(question.context, question.kernel.solution().language);
-  values["kernel"] = solution_text(question.kernel.solution());
+  values["kernel"] = solution_text(question.kernel.solution(), question.context);
   values["timing"] = timing_text(question.evaluation);
   values["profile"] = profile_or_none(question.evaluation);
   values["lineage"] = lineage_text(question.lineage, question.tie);
@@ -309,19 +309,32 @@ PlaceValues place_values(const PlanQuestion& question) {
 
 PlaceValues place_values(const ExecuteQuestion& question) {
   PlaceValues values = common_values(question.context, question.kernel.solution().language);
-  values["kernel"] = solution_text(question.kernel.solution());
+  values["kernel"] = solution_text(question.kernel.solution(), question.context);
   values["plan"] = plan_text(question.plan);
   values["better"] = better_text(question.kernel.solution(), question.better);
   values["answer_form"] = answer_form(question.kernel.solution());
   return values;
 }
 
+namespace {
+
+/// A repository's failures have names of their own: the journal's are those of kernels.
+std::string status_text(const FixQuestion& question) {
+  if (task_of(question.context).repo) {
+    if (question.status == model::Status::compile_error) return "REFUSED_OR_NOT_BUILT";
+    if (question.status == model::Status::incorrect_numerical) return "TESTS_FAILED_OR_RESULTS_DIFFER";
+  }
+  return std::string(model::to_string(question.status));
+}
+
+}  // namespace
+
 PlaceValues place_values(const FixQuestion& question) {
   PlaceValues values = common_values(question.context, question.broken.solution().language);
-  values["parent"] = solution_text(question.parent.solution());
-  values["broken"] = solution_text(question.broken.solution());
+  values["parent"] = solution_text(question.parent.solution(), question.context);
+  values["broken"] = solution_text(question.broken.solution(), question.context);
   values["plan"] = plan_text(question.plan);
-  values["status"] = std::string(model::to_string(question.status));
+  values["status"] = status_text(question);
   values["diagnostics"] = quoted(question.diagnostics, kDiagnosticsBytes);
   values["better"] = better_text(question.parent.solution(), question.better);
   values["earlier"] = earlier_text(question);
@@ -333,7 +346,7 @@ PlaceValues place_values(const std::vector<SummarizeQuestion>& questions) {
   ACCELOPT_ASSERT(!questions.empty(), "a summarizer is asked about no change");
   const SummarizeQuestion& first = questions.front();
   PlaceValues values = common_values(first.context, first.parent.solution().language);
-  values["kernel"] = solution_text(first.parent.solution());
+  values["kernel"] = solution_text(first.parent.solution(), first.context);
   values["timing"] = timing_text(first.parent_evaluation);
   values["profile"] = profile_or_none(first.parent_evaluation);
   values["changes"] = changes_text(questions);

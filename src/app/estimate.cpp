@@ -11,6 +11,7 @@
 #include "agents/model_agents.hpp"
 #include "agents/prompts.hpp"
 #include "app/earlier_runs.hpp"
+#include "report/format.hpp"
 
 namespace accelopt::app {
 
@@ -125,9 +126,14 @@ RoleFacts guess_role(AgentRole role, double prompt_bytes, const model::Task& tas
 }
 
 /// What the figures rest on, for people.
-std::string basis_of(const EarlierRuns& earlier, const model::Task& task, const RunSettings& settings) {
+std::string basis_of(const EarlierRuns& earlier, const model::Task& task, const RunSettings& settings,
+                     const refactor::Costs* costs) {
   std::string text;
-  if (earlier.runs == 0) {
+  if (earlier.runs == 0 && costs != nullptr) {
+    text = "what building, testing and running the base took; guesses of what models do";
+  } else if (earlier.runs == 0 && task.repo) {
+    text = "guesses: nothing of this repository was measured yet";
+  } else if (earlier.runs == 0) {
     text = fmt::format("guesses: no earlier run of this task for {} in this workspace", task.target);
   } else {
     text = fmt::format("{} earlier run{} of this task ({}), {} of them by the same agents", earlier.runs,
@@ -138,11 +144,55 @@ std::string basis_of(const EarlierRuns& earlier, const model::Task& task, const 
   return text;
 }
 
+/// Of a repository that nothing is known of: tests and builds of seconds to minutes.
+void guess_repository(EstimateFacts& facts) {
+  facts.open_seconds = {4, 25, 240};
+  facts.build_seconds = {0.1, 2, 60};
+  facts.race_seconds = {3, 15, 120};
+  facts.profile_seconds = {0.5, 3, 30};
+  facts.playoff_seconds = {0, 15, 150};
+  facts.confirm_seconds = {0, 30, 300};
+}
+
 }  // namespace
 
+void use_costs(const refactor::Costs& costs, EstimateFacts& facts) {
+  const auto times = [](double least, double expected, double most, double seconds) {
+    return Range{least * seconds, expected * seconds, most * seconds};
+  };
+  // A failed gate ends it, and a machine that others use too takes longer than it did a moment ago.
+  const double compared = costs.tests + 16.0 * costs.families * costs.small_pair;
+  const Range race = times(3, 8, 32, costs.raced_pairs) + search::exactly(refactor::kStartUpPairs * costs.small_pair);
+  const Range rest =
+      times(8, 20, 40, costs.all_pairs) + times(3, 5, 8, 2 * costs.build + refactor::kStartUpPairs * costs.small_pair);
+  facts.open_seconds = search::around(costs.open, 1.3, 1.3);
+  facts.build_seconds = search::around(costs.build, 0.5, 2);
+  facts.race_seconds = times(0.2, 1, 2, compared) + race;
+  facts.race_seconds.low = 0.3 * costs.tests;
+  facts.profile_seconds = times(0.8, 1, 2, costs.all_pairs + refactor::kStartUpPairs * costs.small_pair);
+  facts.playoff_seconds = {0, 8 * costs.raced_pairs, 3 * 16 * costs.raced_pairs};
+  facts.confirm_seconds = times(0.8, 1, 2, compared) + race + rest;
+  facts.confirm_seconds.low = 0;  // of a run that finds nothing
+}
+
+std::string describe_costs(const refactor::Costs& costs, const search::Estimate& estimate) {
+  EstimateFacts facts;
+  use_costs(costs, facts);
+  return fmt::format(
+      "the base took {} to build, test and run; examining a change will take about {}, confirming one "
+      "{}, and the run {} ({} to {})",
+      report::format_seconds(costs.open), report::format_seconds(facts.race_seconds.expected),
+      report::format_seconds(facts.confirm_seconds.expected), report::format_seconds(estimate.wall_seconds.expected),
+      report::format_seconds(estimate.wall_seconds.low), report::format_seconds(estimate.wall_seconds.high));
+}
+
 Result<search::Estimate> estimate_run(const model::Task& task, const RunSettings& settings, const Config& config,
-                                      journal::Journal* history) {
+                                      journal::Journal* history, const refactor::Costs* costs) {
   EstimateFacts facts = search::facts_of_settings(settings.search);
+  if (costs != nullptr)
+    use_costs(*costs, facts);
+  else if (task.repo)
+    guess_repository(facts);
   TRY_ASSIGN(const auto roles, models_of_roles(settings.agents, config));
   facts.models = !roles.empty();
   std::map<AgentRole, std::string> authors;
@@ -171,7 +221,7 @@ Result<search::Estimate> estimate_run(const model::Task& task, const RunSettings
     TRY_ASSIGN(earlier, learn_from_earlier_runs(*history, task, authors, settings.search, facts));
   }
   search::Estimate estimate = search::estimate(settings.search, facts);
-  estimate.basis = basis_of(earlier, task, settings);
+  estimate.basis = basis_of(earlier, task, settings, costs);
   return estimate;
 }
 

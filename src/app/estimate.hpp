@@ -7,14 +7,20 @@
 #include "app/run.hpp"
 #include "base/result.hpp"
 #include "journal/journal.hpp"
+#include "refactor/checker.hpp"
 #include "search/estimate.hpp"
 
 namespace accelopt::app {
 
 /// What a run of these settings would use: from the prompts that it would build, and from earlier runs of the workspace
-/// where there are some. `history` may be null. Asks nobody and measures nothing.
+/// where there are some. `history` may be null. `costs`: of a repository, what opening it showed; used where there are
+/// no earlier runs. Asks nobody and measures nothing.
 base::Result<search::Estimate> estimate_run(const model::Task& task, const RunSettings& settings, const Config& config,
-                                            journal::Journal* history);
+                                            journal::Journal* history, const refactor::Costs* costs = nullptr);
+/// The seconds of a search's steps on a repository, from what examining a change takes there.
+void use_costs(const refactor::Costs& costs, search::EstimateFacts& facts);
+/// One line: what the estimate says of time, and of what examining one change takes.
+std::string describe_costs(const refactor::Costs& costs, const search::Estimate& estimate);
 
 /// The object that `estimate --json` prints and `run --json` begins with (docs/events.md).
 base::Json json_line(const search::Estimate& estimate, const model::Task& task);

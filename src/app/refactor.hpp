@@ -33,6 +33,7 @@ struct RefactorOptions {
   std::string knowledge{};  ///< --knowledge; "none": no store
   std::filesystem::path workspace{};
   std::function<void(const std::string&)> step = [](const std::string&) {};
+  std::string base{};  ///< a revision in place of the task's; empty: the task's own
 };
 
 /// What is open in a task, and what its base does: a line each. Runs the base's tests and driver.
@@ -71,6 +72,18 @@ report::RefactorStory story_of(const RefactorReport& report);
 
 base::Result<RefactorReport> check_refactor(const Shell& shell, const RefactorOptions& options,
                                             const RefactorChange& change, Commit commit);
+
+/// A run's commit put onto a head that has moved since.
+struct RefactorRebase {
+  std::string commit;
+  std::string onto;  ///< a revision that has the commit's base in its history
+};
+/// Applies the commit's change to the head and examines it there by every gate, anew. Where it is faster there as well,
+/// the branch is the new commit, with its figures; else nothing changes. None: the head is the base.
+/// @error invalid_argument: the base is not in the head's history, the change does not apply, or the branch is checked
+/// out; already_exists: the branch moved meanwhile.
+base::Result<std::optional<RefactorReport>> rebase_refactor(const Shell& shell, const RefactorOptions& options,
+                                                            const RefactorRebase& rebase);
 /// Tries the recipes of the language, the ones that worked before first, and confirms and commits the best. Both enter
 /// what they found into the workspace.
 base::Result<RefactorReport> run_refactor(const Shell& shell, const RefactorOptions& options);
@@ -84,16 +97,27 @@ struct SettleOptions {
   std::filesystem::path repository;
   std::string run;
   Settled settled = Settled::passed;
+  std::string command{};                       ///< decides in place of `settled`, by its exit; empty: there is none
+  std::vector<std::filesystem::path> tools{};  ///< folders of programs that it needs
+  int seconds = 1800;                          ///< of processor time that it may take
   std::string knowledge{};
   std::filesystem::path workspace{};
+  std::function<void(const std::string&)> step = [](const std::string&) {};
 };
+/// Of address space that the command may take.
+inline constexpr std::uint64_t kSettleMemoryBytes = 8ULL << 30;
 struct SettleReport {
   std::string branch;
   std::string commit;  ///< that reverts it; empty: nothing was reverted
+  Settled settled = Settled::passed;
+  std::string end{};  ///< how the command ended; empty: there was none
   bool credited = false;
   bool reviewer_told = false;  ///< a reviewer had chosen it, and its record has what became of it
 };
-/// @error not_found: no branch of that run; already_exists: it is settled.
+/// The command runs on the commit's files in the sandbox of the tests; where it fails on the commit before as well, it
+/// says nothing.
+/// @error not_found: no branch of that run; already_exists: it is settled; invalid_argument: the command fails without
+/// the change as well, or the branch is to be reverted and is checked out in a worktree.
 base::Result<SettleReport> settle_refactor(const Shell& shell, const SettleOptions& options);
 
 }  // namespace accelopt::app

@@ -11,6 +11,7 @@
 #include "base/files.hpp"
 #include "base/hash.hpp"
 #include "base/utc.hpp"
+#include "targets/cpu/machine_hold.hpp"
 
 namespace accelopt::app {
 namespace {
@@ -34,9 +35,16 @@ bool is_diff(std::string_view text) {
 
 Result<std::unique_ptr<refactor::Checker>> prepare_checker(const Shell& shell, const RefactorOptions& options,
                                                            std::uint64_t seed) {
-  TRY_ASSIGN(const refactor::Task task, refactor::load_task(options.task));
-  return refactor::Checker::prepare(
-      task, {.seed = seed, .tools = options.tools, .stop = shell.stops.wind_down, .step = options.step});
+  TRY_ASSIGN(refactor::Task task, refactor::load_task(options.task));
+  if (!options.base.empty()) task.base = options.base;
+  TRY_ASSIGN(auto hold, targets::cpu::machine_hold(shell.stops.wind_down, [step = options.step](const auto& wait) {
+               step(model::describe(wait));
+             }));
+  return refactor::Checker::prepare(task, {.seed = seed,
+                                           .tools = options.tools,
+                                           .stop = shell.stops.wind_down,
+                                           .step = options.step,
+                                           .hold = std::move(hold)});
 }
 
 Result<std::string> tree_of_change(const refactor::Checker& checker, const RefactorChange& change) {
@@ -74,6 +82,10 @@ void record_found(const Shell& shell, const RefactorOptions& options, const Refa
   if (!recorded) shell.warn("the refactoring was not recorded: " + recorded.error().message);
 }
 
+std::string branch_of(const std::string& task, const std::string& run) {
+  return fmt::format("refs/heads/accelopt/{}-{}", task, run);
+}
+
 Result<void> keep_change(const Shell& shell, const RefactorOptions& options, const refactor::Checker& checker,
                          RefactorReport& report, Commit commit) {
   if (report.result.verdict != refactor::Verdict::faster) return {};
@@ -88,7 +100,7 @@ Result<void> keep_change(const Shell& shell, const RefactorOptions& options, con
       shell.warn("the experience was not stored: " + stored.error().message);
   }
   if (commit == Commit::no) return {};
-  report.branch = fmt::format("refs/heads/accelopt/{}-{}", report.task, report.id);
+  report.branch = branch_of(report.task, report.id);
   TRY_ASSIGN(report.commit, checker.repository().keep(checker.base_tree(), report.result.files,
                                                       {.tree = {},
                                                        .parent = checker.base_commit(),

@@ -12,6 +12,8 @@ namespace accelopt::app {
 /// @error as refactor::load_task, refactor::Checker::prepare.
 base::Result<std::unique_ptr<refactor::Checker>> prepare_checker(const Shell& shell, const RefactorOptions& options,
                                                                  std::uint64_t seed);
+/// The name of the branch that a task's run leaves its commit on.
+std::string branch_of(const std::string& task, const std::string& run);
 /// The tree that a change makes of the base. @error invalid_argument: it does not apply; as vcs::Repository.
 base::Result<std::string> tree_of_change(const refactor::Checker& checker, const RefactorChange& change);
 /// A report without a result.

@@ -233,12 +233,19 @@ class Session {
     return {};
   }
 
+  /// Of a run without earlier ones to learn from: what the base took says more than the guesses that it began with.
+  void estimate_anew(const refactor::Costs& costs) {
+    const auto estimate = estimate_run(run_.task, settings_, config_, &journal_, &costs);
+    if (estimate) note(describe_costs(costs, *estimate));
+  }
+
   base::Result<void> find_evaluator() {
     if (run_.task.repo) {
-      connected_ =
-          targets::repo::make_repo_evaluator({.tools = {settings_.device.tools.begin(), settings_.device.tools.end()},
-                                              .stop = control_->stops().abort,
-                                              .notice = [this](const std::string& text) { note(text); }});
+      connected_ = targets::repo::make_repo_evaluator(
+          {.tools = {settings_.device.tools.begin(), settings_.device.tools.end()},
+           .stop = control_->stops().abort,
+           .notice = [this](const std::string& text) { note(text); },
+           .opened = [this](const refactor::Costs& costs) { estimate_anew(costs); }});
     } else if (deferred_ == nullptr) {
       Config keys = config_;  // of the flags' own model as well
       keys.models["flags"].key_env = settings_.agents.key_env;

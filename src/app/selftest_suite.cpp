@@ -21,22 +21,6 @@ using base::ErrorCode;
 
 constexpr std::string_view kNotFaster = "NOT_FASTER";
 
-/// "key: value" of every comment line at the beginning of the file, which begins as C's or Python's do.
-std::map<std::string, std::string> header_of(std::string_view text) {
-  std::map<std::string, std::string> out;
-  const std::string_view mark = text.starts_with('#') ? "#" : "//";
-  while (text.starts_with(mark)) {
-    const auto end = text.find('\n');
-    const std::string_view line = base::trimmed(text.substr(0, end).substr(mark.size()));
-    if (const auto colon = line.find(": "); colon != std::string_view::npos) {
-      out.emplace(line.substr(0, colon), base::trimmed(line.substr(colon + 2)));
-    }
-    if (end == std::string_view::npos) break;
-    text.remove_prefix(end + 1);
-  }
-  return out;
-}
-
 bool known_status(const std::string& name) {
   return name == kNotFaster || name == "NOT_MEASURED" || model::parse_status(name) != model::Status::not_measured;
 }
@@ -65,16 +49,30 @@ base::Result<std::vector<fs::path>> kernels_in(const fs::path& folder) {
 
 }  // namespace
 
+std::string SelftestHeader::take(const std::string& key) {
+  auto found = values.extract(key);
+  return found.empty() ? std::string() : std::move(found.mapped());
+}
+
+SelftestHeader read_selftest_header(std::string_view text) {
+  SelftestHeader out;
+  const std::string_view mark = text.starts_with('#') ? "#" : "//";
+  while (text.starts_with(mark)) {
+    const auto end = std::min(text.find('\n'), text.size() - 1);
+    const std::string_view line = base::trimmed(text.substr(0, end + 1).substr(mark.size()));
+    if (const auto colon = line.find(": "); colon != std::string_view::npos)
+      out.values.emplace(line.substr(0, colon), base::trimmed(line.substr(colon + 2)));
+    text.remove_prefix(end + 1);
+  }
+  out.rest = text.substr(std::min(text.find_first_not_of('\n'), text.size()));
+  return out;
+}
+
 base::Result<SelftestKernel> parse_selftest_kernel(const std::string& file_name, const std::string& text) {
-  std::map<std::string, std::string> header = header_of(text);
+  SelftestHeader header = read_selftest_header(text);
   SelftestKernel out;
-  out.attack = header.contains("exploit");
-  const auto take = [&](const std::string& key) {
-    const auto found = header.find(key);
-    std::string value = found == header.end() ? "" : found->second;
-    if (found != header.end()) header.erase(found);
-    return value;
-  };
+  out.attack = header.values.contains("exploit");
+  const auto take = [&](const std::string& key) { return header.take(key); };
   take("SPDX-License-Identifier");
   out.name = take(out.attack ? "exploit" : "honest");
   out.purpose = take(out.attack ? "tries" : "shows");
@@ -87,8 +85,9 @@ base::Result<SelftestKernel> parse_selftest_kernel(const std::string& file_name,
   if (out.attack) {
     TRY_ASSIGN(out.expected, words_of(take("expect"), file_name));
   }
-  if (!header.empty()) {
-    return base::fail(ErrorCode::parse, file_name + ": unknown key \"" + header.begin()->first + "\" in its header");
+  if (!header.values.empty()) {
+    return base::fail(ErrorCode::parse,
+                      file_name + ": unknown key \"" + header.values.begin()->first + "\" in its header");
   }
   if (out.name.empty() || out.purpose.empty() || out.task.empty() || (out.attack && out.expected.empty())) {
     return base::fail(ErrorCode::parse,
@@ -155,7 +154,7 @@ base::Result<SelftestSuite> builtin_selftest(std::string_view kind) {
   }
   TRY_ASSIGN(const auto folder, base::TemporaryFolder::create("accelopt-selftest"));
   for (const BuiltinExploit& file : builtin_exploits()) {
-    if (&owner_of(file.name) != target) continue;
+    if (file.name.starts_with(kRefactorExploits) || &owner_of(file.name) != target) continue;
     const std::size_t prefix = target->selftest->empty() ? 0 : target->selftest->size() + 1;
     const fs::path path = folder.path() / file.name.substr(prefix);
     TRY(base::make_folders(path.parent_path()));

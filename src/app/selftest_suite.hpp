@@ -34,6 +34,19 @@ struct SelftestSuite {
   std::vector<SelftestKernel> kernels;  ///< attacks first, each part in the order of names
 };
 
+/// Where the built-in files of refactorings lie among those of kernels (app/refactor_selftest.hpp).
+inline constexpr std::string_view kRefactorExploits = "refactor/";
+
+/// "key: value" of every comment line at the beginning of a file, which begins as C's or Python's do.
+struct SelftestHeader {
+  std::map<std::string, std::string> values;
+  std::string rest;  ///< of the file, from the first line that is neither a comment nor empty
+
+  /// Takes a value out; empty: there is none.
+  std::string take(const std::string& key);
+};
+SelftestHeader read_selftest_header(std::string_view text);
+
 /// Reads the header of one kernel file:
 ///
 ///     // exploit: NAME           (or `honest: NAME`)

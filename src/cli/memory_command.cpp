@@ -8,6 +8,7 @@
 #include "app/knowledge_export.hpp"
 #include "app/knowledge_place.hpp"
 #include "app/knowledge_report.hpp"
+#include "app/refactor_mine.hpp"
 #include "app/workspace.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
@@ -36,6 +37,7 @@ struct Options {
   std::string text;
   std::string file;
   std::string output;
+  std::string from = "HEAD";
   memory::Filter filter;
   std::string polarity;
   bool quarantined = false;
@@ -329,6 +331,29 @@ Result<Exit> graph(const app::Shell& shell, const Options& options) {
   return Exit::done;
 }
 
+Result<Exit> mine(const app::Shell& shell, const Options& options) {
+  app::MineOptions mining{.repository = options.file,
+                          .from = options.from,
+                          .knowledge = options.knowledge,
+                          .workspace = app::find_workspace(options.workspace)};
+  if (options.limit) mining.most = static_cast<std::size_t>(*options.limit);
+  TRY_ASSIGN(const app::MineReport found, app::mine_history(shell, mining));
+  for (const model::Experience& one : found.mined) {
+    if (options.json)
+      print_line(Json(one));
+    else
+      fmt::print("{}  {}  {:<10} {}\n", one.id.substr(0, 8), one.created.substr(0, 10), one.language,
+                 report::printable(one.title));
+  }
+  if (options.json) return Exit::done;
+  fmt::print(
+      "{} commits touch code, {} say that they make it faster; {} mined, {} new to the store; left out: {} large ones "
+      "or "
+      "of several languages, {} with what looks like a key\n",
+      found.looked_at, found.said_so, found.mined.size(), found.stored, found.too_large, found.secrets);
+  return Exit::done;
+}
+
 void declare_filter(Command& command, Options& options) {
   command.option("--language", &options.filter.language, "Only of this language");
   command.option("--op-type", &options.filter.op_type, "Only of this operator");
@@ -402,6 +427,12 @@ void add_memory(CommandLine& app, Action& chosen) {
         .required();
     declare_defaults(command, o);
   });
+  add("mine", "Learn from a repository's own history: commits that say they made code faster, of unknown effect", mine,
+      [](Command& command, Options& o) {
+        command.option("repository", &o.file, "A folder of the git repository").required();
+        command.option("--from", &o.from, "The newest commit to look at (default: HEAD)");
+        command.option("--limit", &o.limit, "Look at so many commits that touch code (default 5000)").at_least(1);
+      });
   add("stats", "Count what is known, and list what looks hostile", stats, nothing);
   add("graph", "Draw solutions, strategies, tasks and plans as DOT", graph, [](Command& command, Options& o) {
     command.option("--limit", &o.limit, "Of the newest so many experiences (default 100)").at_least(1);

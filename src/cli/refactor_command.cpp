@@ -28,6 +28,8 @@ struct RefactorFlags {
   std::string change_file;
   std::string workspace;
   std::string pr_text;
+  std::string onto;
+  std::string moved;
   std::vector<std::string> tools;
   app::SearchFlags search;
   bool verbose = false;
@@ -110,8 +112,18 @@ constexpr int kBeam = 2;
 constexpr int kPlans = 3;
 constexpr int kAttempts = 1;
 
+/// Puts the run's commit onto a head that moved; says what came of it.
+base::Result<Exit> put_onto(const app::Shell& shell, RefactorFlags& flags, const std::string& commit) {
+  TRY_ASSIGN(const auto report, with_steps(flags, [&](const app::RefactorOptions& options) {
+               return app::rebase_refactor(shell, options, {.commit = commit, .onto = flags.onto});
+             }));
+  if (report) return finish(flags, *report);
+  if (!flags.json) fmt::print("{} is the base: the commit stands on it already\n", flags.onto);
+  return Exit::done;
+}
+
 /// Plans and changes by models, on the search that kernels have.
-base::Result<Exit> run_with_models(const app::Shell& shell, const RefactorFlags& flags) {
+base::Result<Exit> run_with_models(const app::Shell& shell, RefactorFlags& flags) {
   if (!flags.pr_text.empty()) {
     return refuse_options({base::ErrorCode::invalid_argument,
                            "--pr-text is of a search by recipes; of this one `accelopt refactor check TASK --of COMMIT "
@@ -130,7 +142,11 @@ base::Result<Exit> run_with_models(const app::Shell& shell, const RefactorFlags&
   if (!knobs.beam) knobs.beam = kBeam;
   if (!knobs.plans) knobs.plans = kPlans;
   if (!knobs.attempts) knobs.attempts = kAttempts;
-  return begin_search(shell, task, options);
+  std::string commit;
+  options.ended = [&](const search::RunResult& result) { commit = result.commit; };
+  TRY_ASSIGN(const Exit exit, begin_search(shell, task, options));
+  if (flags.onto.empty() || commit.empty()) return exit;
+  return put_onto(shell, flags, commit);
 }
 
 base::Result<Exit> run(const app::Shell& shell, RefactorFlags& flags) {
@@ -144,7 +160,9 @@ base::Result<Exit> run(const app::Shell& shell, RefactorFlags& flags) {
              with_steps(flags, [&](const app::RefactorOptions& options) { return app::run_refactor(shell, options); }));
   if (report.tried == 0 && !flags.json)
     fmt::print("no recipe fits; give a change of your own to `accelopt refactor check`\n");
-  return finish(flags, report);
+  TRY_ASSIGN(const Exit exit, finish(flags, report));
+  if (flags.onto.empty() || report.commit.empty()) return exit;
+  return put_onto(shell, flags, report.commit);
 }
 
 base::Result<Exit> lint(const app::Shell& shell, RefactorFlags& flags) {
@@ -164,12 +182,19 @@ base::Result<Exit> init(const RefactorFlags& flags) {
 }
 
 base::Result<Exit> settle(const app::Shell& shell, RefactorFlags& flags) {
-  if (flags.passed == flags.failed)
-    return refuse_options({base::ErrorCode::invalid_argument, "give --passed or --failed"});
+  const int ways = (flags.passed ? 1 : 0) + (flags.failed ? 1 : 0) + (flags.settle.command.empty() ? 0 : 1);
+  if (ways != 1)
+    return refuse_options({base::ErrorCode::invalid_argument, "give --passed or --failed, or --command; one of them"});
   flags.settle.settled = flags.passed ? app::Settled::passed : app::Settled::failed;
   flags.settle.knowledge = flags.options.knowledge;
-  flags.settle.workspace = app::find_workspace(flags.workspace);
-  TRY_ASSIGN(const auto report, app::settle_refactor(shell, flags.settle));
+  TRY_ASSIGN(const auto report, with_steps(flags, [&](const app::RefactorOptions& options) {
+               flags.settle.workspace = options.workspace;
+               flags.settle.tools = options.tools;
+               flags.settle.step = options.step;
+               return app::settle_refactor(shell, flags.settle);
+             }));
+  if (!report.end.empty())
+    fmt::print("the command {}: {}\n", report.settled == app::Settled::passed ? "passed" : "failed", report.end);
   if (!report.commit.empty())
     fmt::print("reverted by {} on {}\n", report.commit.substr(0, 12), report.branch.substr(11));
   if (report.reviewer_told) fmt::print("the record of the reviewer that chose it was told (accelopt reviewer)\n");
@@ -194,7 +219,8 @@ void add_refactor(CommandLine& app, Action& chosen) {
       "  accelopt refactor init src/graph.py --function reachable     a task folder with a driver to fill in\n"
       "  accelopt refactor lint accelopt-graph                        does the base build, pass and run?\n"
       "  accelopt refactor check accelopt-graph change.diff           is a change right, and faster?\n"
-      "  accelopt refactor run accelopt-graph                         recipes; the winner becomes a commit\n");
+      "  accelopt refactor run accelopt-graph                         recipes; the winner becomes a commit\n"
+      "  accelopt refactor settle RUN --command 'make test'           CI's word: reverted and unlearned if it fails\n");
   auto flags = std::make_shared<RefactorFlags>();
   Command begin = command.add("init", "Write refactor.toml and a driver for a function of your repository");
   begin.option("file", &flags->init.file, "Your source file").required();
@@ -229,6 +255,9 @@ void add_refactor(CommandLine& app, Action& chosen) {
   running.option("task", &flags->options.task, "Folder of the task").required();
   running.flag("--json", flags->json, "One JSON object (docs/json.md)");
   running.option("--pr-text", &flags->pr_text, "Also write the text of a pull request to this file");
+  running.option(
+      "--onto", &flags->onto,
+      "Afterwards put the commit onto this head of yours, which has the base in its history, and prove it there");
   running.flag("-v,--verbose", flags->verbose, "Also list every attempt and every lesson");
   running.option("--tools", &flags->tools,
                  "A folder with programs that the task's commands need, such as a virtual environment (repeatable)");
@@ -236,11 +265,25 @@ void add_refactor(CommandLine& app, Action& chosen) {
   declare_search(running, flags->search);
   running.chosen([&chosen, flags] { chosen = [flags](app::Shell& shell) { return run(shell, *flags); }; });
 
+  Command moving = command.add("onto", "Put a run's commit onto a head that has moved, if it is proved there as well");
+  moving.option("task", &flags->options.task, "Folder of the task").required();
+  moving.option("commit", &flags->moved, "The run's commit, or its branch").required();
+  moving.option("head", &flags->onto, "A revision that has the commit's base in its history").required();
+  moving.flag("--json", flags->json, "One JSON object (docs/json.md)");
+  moving.option("--pr-text", &flags->pr_text, "Also write the text of a pull request to this file");
+  declare_common(moving, flags);
+  moving.chosen(
+      [&chosen, flags] { chosen = [flags](app::Shell& shell) { return put_onto(shell, *flags, flags->moved); }; });
+
   Command settling = command.add("settle", "Say what became of a run's commit; a failed one is reverted on its branch");
   settling.option("run", &flags->settle.run, "Its id").required();
   settling.option("--repo", &flags->settle.repository, "The repository (default: this folder's)");
   settling.flag("--passed", flags->passed, "It was merged, or CI passed");
   settling.flag("--failed", flags->failed, "CI or users found it wrong");
+  settling.option("--command", &flags->settle.command,
+                  "A command that decides by its exit, run on the commit's files in the sandbox, without network");
+  settling.option("--max-cpu", &flags->settle.seconds, "Seconds of processor time for it (default 1800)").at_least(1);
+  settling.option("--tools", &flags->tools, "A folder with programs that it needs (repeatable)");
   settling.option("--knowledge", &flags->options.knowledge, "The knowledge store, or none");
   settling.option("--workspace", &flags->workspace, "Folder of accelopt.db (default: found, as for `run`)");
   flags->settle.repository = ".";

@@ -95,6 +95,7 @@ base::Result<Exit> begin_search(const app::Shell& shell, const model::Task& task
   TRY_ASSIGN(const app::RunEnd end,
              app::start_run(shell, *journal, {task, options.task, *settings, estimate}, config, *progress));
   progress.reset();  // its line is off the screen before anything else is written
+  if (end.result) options.ended(*end.result);
   return show_end(end, task, journal->folder(), {options.json, options.verbose});
 }
 

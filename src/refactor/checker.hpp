@@ -29,6 +29,8 @@ struct CheckSettings {
   std::vector<std::filesystem::path> tools{};
   std::stop_token stop{};
   std::function<void(const std::string&)> step = [](const std::string&) {};  ///< what begins now
+  /// Taken for each pair that is timed.
+  MachineHold hold = [] { return base::Result<std::shared_ptr<void>>(nullptr); };
 };
 
 /// How far a change is examined. triage: faster in a short race; confirm: in fresh trees, which alone is reported.
@@ -97,6 +99,17 @@ struct BaseTime {
   double seconds = 0;
 };
 
+/// What examining takes on this machine, as preparing the base showed it: wall-clock seconds.
+struct Costs {
+  double open = 0;         ///< all of preparing
+  double build = 0;        ///< a tree laid out and built
+  double tests = 0;        ///< one run
+  double small_pair = 0;   ///< a pair on the smallest inputs, with making them
+  double raced_pairs = 0;  ///< one pair of each unit that decides
+  double all_pairs = 0;    ///< one pair of each unit
+  int families = 0;        ///< of inputs that a change is compared on
+};
+
 /// Pairs of two trees on the raced units, block by block.
 class Contest {
  public:
@@ -163,6 +176,7 @@ class Checker {
   [[nodiscard]] const std::vector<std::string>& flaky() const { return flaky_; }
   [[nodiscard]] const std::vector<BaseTime>& base_times() const { return base_times_; }
   [[nodiscard]] const StartUp& base_start_up() const { return base_start_up_; }
+  [[nodiscard]] const Costs& costs() const { return costs_; }
   [[nodiscard]] int tests() const { return static_cast<int>(reliable_.size()); }
 
  private:
@@ -183,11 +197,17 @@ class Checker {
   struct TestRun {
     TestOutcomes outcomes;
     JailedResult process;
+    std::string said;  ///< why tests failed, as far as the report or the program's output tells
   };
   base::Result<TestRun> run_tests(const std::filesystem::path& tree);
   /// A fresh scratch folder whose home holds what the base's build and tests left there, such as a compiler's cache.
   base::Result<std::filesystem::path> warm_scratch();
   base::Result<std::vector<std::string>> test_problems(const std::filesystem::path& tree);
+  /// Runs a few tests that failed again, on both sides: a busy machine fails those that have a time limit.
+  base::Result<void> run_failed_again(const std::filesystem::path& tree, TestRun& tested);
+  /// A pair of the base with itself, and whether the unit takes long enough beside the start-up: measured again where
+  /// one run says that it does not.
+  base::Result<UnitTimes> time_unit(Race& race, Unit& unit, StartUp& start_up);
   base::Result<std::vector<std::string>> behaviour_problems(const Trees& trees);
   base::Result<std::vector<std::string>> held_out_problems(const Trees& trees);
   base::Result<std::vector<std::string>> triage(CheckResult& result);
@@ -216,6 +236,7 @@ class Checker {
   std::vector<Unit> units_;
   std::vector<BaseTime> base_times_;
   StartUp base_start_up_;
+  Costs costs_;
   std::uint64_t drawn_ = 0;
 };
 

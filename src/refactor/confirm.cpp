@@ -63,8 +63,9 @@ Result<Contest> Checker::contest(const CheckResult& leader, const CheckResult& c
   std::vector<Unit> raced;
   std::ranges::copy_if(units_, std::back_inserter(raced), &Unit::raced);
   const std::string workload = raced.front().workload;
-  Contest contest(Race(*driver_, {.old_tree = leader.folder, .new_tree = challenger.folder}, next_seed("triage")),
-                  std::move(raced));
+  Contest contest(
+      Race(*driver_, {.old_tree = leader.folder, .new_tree = challenger.folder}, next_seed("triage"), settings_.hold),
+      std::move(raced));
   TRY_ASSIGN(contest.start_up_, contest.race_.measure_start_up(workload, difference));
   if (!difference.empty()) difference = "size 0: " + difference;
   return contest;
@@ -92,7 +93,7 @@ Result<RaceResult> Checker::race(const CheckResult& leader, const CheckResult& c
 }
 
 Result<std::vector<UnitTimes>> Checker::time_all(const CheckResult& change) {
-  Race race(*driver_, {.old_tree = base_folder_, .new_tree = change.folder}, next_seed("profile"));
+  Race race(*driver_, {.old_tree = base_folder_, .new_tree = change.folder}, next_seed("profile"), settings_.hold);
   std::string difference;
   TRY_ASSIGN(const StartUp start_up, race.measure_start_up(units_.front().workload, difference));
   std::vector<UnitTimes> times;
@@ -115,7 +116,7 @@ Result<std::vector<std::string>> Checker::triage(CheckResult& result) {
 
 /// One restart: its blocks, each a pair of every unit. Gives the first difference of outputs.
 Result<std::string> Checker::confirm_once(const Trees& trees, int blocks, Measured& measured) {
-  Race race(*driver_, trees, next_seed("confirm"));
+  Race race(*driver_, trees, next_seed("confirm"), settings_.hold);
   std::string difference;
   TRY_ASSIGN(measured.start_up, race.measure_start_up(units_.front().workload, difference));
   if (!difference.empty()) return "size 0: " + difference;

@@ -70,12 +70,24 @@ Result<Driver> Driver::create(const Task& task, const Jail& jail, std::uint64_t 
   Driver driver(task, jail, std::move(own), seed);
   const fs::path files = driver.files();
   TRY(base::make_folders(files));
+  // Where refactor.toml stands at the top of the repository, its folders are the code, and git's own.
+  const fs::path inside = task.repository.lexically_relative(task.folder);
+  const bool holds_repository = !inside.empty() && *inside.begin() != "..";
   std::error_code failed;
-  fs::directory_iterator entry(task.folder, failed);
-  for (; !failed && entry != fs::directory_iterator(); entry.increment(failed)) {
-    // What is raced and held out is not for the code that is measured to read.
-    if (!entry->is_regular_file(failed) || entry->is_symlink(failed) || entry->path() == task.file) continue;
-    fs::copy_file(entry->path(), files / entry->path().filename(), failed);
+  fs::recursive_directory_iterator entry(task.folder, failed);
+  for (; !failed && entry != fs::recursive_directory_iterator(); entry.increment(failed)) {
+    const fs::path to = files / entry->path().lexically_relative(task.folder);
+    if (entry->is_symlink(failed)) continue;
+    if (entry->is_directory(failed)) {
+      // What Python leaves there when a driver is tried by hand is nobody's input.
+      if (holds_repository || entry->path().filename() == "__pycache__")
+        entry.disable_recursion_pending();
+      else
+        fs::create_directory(to, failed);
+    } else if (entry->is_regular_file(failed) && entry->path() != task.file) {
+      // What is raced and held out is not for the code that is measured to read.
+      fs::copy_file(entry->path(), to, failed);
+    }
     if (failed) break;
   }
   if (failed) return base::fail_errno(failed.value(), "copying the driver from " + task.folder.string());
@@ -162,10 +174,13 @@ Result<PairResult> Driver::run_both(const Trees& trees, const fs::path& cases, c
   Run& old_run = old_first ? first : second;
   Run& new_run = old_first ? second : first;
   if (!old_run.process.succeeded || !old_run.results) {
+    const std::string& end = old_run.process.end;
+    const bool late = end.starts_with("over ");
     return base::fail(ErrorCode::invalid_argument,
-                      fmt::format("driver.run fails on the old code ({}): {}: {}; let the driver record errors as "
-                                  "results, and deal with size 0",
-                                  what, old_run.process.end, last_line(old_run.process.errors)));
+                      fmt::format("driver.run fails on the old code ({}): {}{}{}; {}", what, end,
+                                  old_run.process.errors.empty() ? "" : ": ", last_line(old_run.process.errors),
+                                  late ? "raise limits.seconds, or use smaller sizes"
+                                       : "let the driver record errors as results, and deal with size 0"));
   }
   PairResult pair;
   pair.difference = difference_of(task_->compare, old_run.process, new_run.process, *old_run.results, new_run.results);

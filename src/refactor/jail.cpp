@@ -91,6 +91,17 @@ std::string Jail::path_variable() const {
   return path;
 }
 
+std::vector<std::string> Jail::missing_programs() const {
+  std::vector<std::string> missing;
+  for (const auto* command : {&task_.build, &task_.test, &task_.cases, &task_.run}) {
+    // What has a '/' may be built first.
+    if (command->empty() || command->front().find('/') != std::string::npos) continue;
+    if (program_of(command->front(), path_variable(), {})) continue;
+    if (std::ranges::find(missing, command->front()) == missing.end()) missing.push_back(command->front());
+  }
+  return missing;
+}
+
 Result<JailedResult> Jail::run(const JailedRun& run) const {
   static const auto filter = sandbox::compile_filter(sandbox::FilterKind::compile);
   if (!filter) return tl::make_unexpected(filter.error());

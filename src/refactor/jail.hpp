@@ -43,6 +43,9 @@ class Jail {
   /// @error unsupported: this machine lacks what keeps a program from the user's files.
   static base::Result<Jail> create(const Task& task, std::vector<std::filesystem::path> tools, std::stop_token stop);
 
+  /// Programs of the task's commands that neither the machine's folders nor the tools have.
+  [[nodiscard]] std::vector<std::string> missing_programs() const;
+
   /// @error cancelled; not_found: there is no such program; io. How the program itself ended is the result.
   [[nodiscard]] base::Result<JailedResult> run(const JailedRun& run) const;
 

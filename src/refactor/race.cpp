@@ -9,7 +9,6 @@
 namespace accelopt::refactor {
 namespace {
 
-constexpr int kStartUpPairs = 5;
 /// What a net time counts at least, of the start-up: below it is the scatter of the start-up itself.
 constexpr double kLeastShare = 0.02;
 constexpr double kLeastSeconds = 1e-5;
@@ -46,6 +45,7 @@ base::Result<StartUp> Race::measure_start_up(const std::string& workload, std::s
   std::vector<double> old_times;
   std::vector<double> new_times;
   for (int pair = 0; pair < kStartUpPairs; ++pair) {
+    TRY_ASSIGN(const auto held, hold_());
     TRY_ASSIGN(const PairResult result,
                driver_->run_pair(trees_, {.workload = workload, .size = 0, .count = 1, .seed = random_() >> 16U}));
     if (difference.empty()) difference = result.difference;
@@ -58,6 +58,7 @@ base::Result<StartUp> Race::measure_start_up(const std::string& workload, std::s
 base::Result<UnitTimes> Race::measure(const Unit& unit, const StartUp& start_up) {
   const CaseRequest request{
       .workload = unit.workload, .size = unit.size, .count = unit.count, .seed = random_() >> 16U};
+  TRY_ASSIGN(const auto held, hold_());
   TRY_ASSIGN(PairResult pair, driver_->run_pair(trees_, request));
   UnitTimes times;
   const double old_cpu = pair.old_run.cpu_seconds;

@@ -2,6 +2,8 @@
 // Times of old and new code in pairs, without what starting the program costs.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -42,9 +44,17 @@ enum class Sizes { all, largest };
 /// The units of the workloads that are timed.
 std::vector<Unit> units_of(const Task& task, Sizes sizes);
 
+/// Pairs at size 0 that measure the start-up.
+inline constexpr int kStartUpPairs = 5;
+
+/// Keeps other measurements off this machine until what it gives is destroyed. @error cancelled, io.
+using MachineHold = std::function<base::Result<std::shared_ptr<void>>()>;
+
 class Race {
  public:
-  Race(Driver& driver, Trees trees, std::uint64_t seed) : driver_(&driver), trees_(std::move(trees)), random_(seed) {}
+  /// Holds the machine for each pair.
+  Race(Driver& driver, Trees trees, std::uint64_t seed, MachineHold hold)
+      : driver_(&driver), trees_(std::move(trees)), random_(seed), hold_(std::move(hold)) {}
 
   /// Runs pairs at size 0 of the workload. A difference of their outputs goes to `difference`.
   base::Result<StartUp> measure_start_up(const std::string& workload, std::string& difference);
@@ -55,6 +65,7 @@ class Race {
   Driver* driver_;
   Trees trees_;
   std::mt19937_64 random_;
+  MachineHold hold_;
 };
 
 }  // namespace accelopt::refactor

@@ -36,19 +36,6 @@ bool is_word_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
 }
 
-std::size_t count_secrets(std::string_view text) {
-  std::size_t count = 0;
-  for (const SecretForm& form : kSecretForms) {
-    for (std::size_t at = text.find(form.begin); at != text.npos; at = text.find(form.begin, at + 1)) {
-      std::size_t end = at + form.begin.size();
-      while (end < text.size() && is_word_letter(text[end])) ++end;
-      const bool key = form.length > 0 || text.substr(at, 60).find("PRIVATE KEY") != text.npos;
-      if (key && end - at - form.begin.size() >= form.length) ++count;
-    }
-  }
-  return count;
-}
-
 struct OddCharacters {
   std::size_t direction = 0;
   std::size_t invisible = 0;
@@ -279,6 +266,19 @@ void check_file(const Task& task, const ChangedFile& file, std::vector<std::stri
 }
 
 }  // namespace
+
+std::size_t count_secrets(std::string_view text) {
+  std::size_t count = 0;
+  for (const SecretForm& form : kSecretForms) {
+    for (std::size_t at = text.find(form.begin); at != text.npos; at = text.find(form.begin, at + 1)) {
+      std::size_t end = at + form.begin.size();
+      while (end < text.size() && is_word_letter(text[end])) ++end;
+      const bool key = form.length > 0 || text.substr(at, 60).find("PRIVATE KEY") != text.npos;
+      if (key && end - at - form.begin.size() >= form.length) ++count;
+    }
+  }
+  return count;
+}
 
 base::Result<std::vector<ChangedFile>> changed_files(const vcs::Repository& repository, const vcs::Listing& before,
                                                      const vcs::Listing& after) {

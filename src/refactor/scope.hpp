@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "refactor/task.hpp"
@@ -24,6 +25,9 @@ struct ChangedFile {
 /// The files in which two trees differ. @error as vcs::Repository.
 base::Result<std::vector<ChangedFile>> changed_files(const vcs::Repository& repository, const vcs::Listing& before,
                                                      const vcs::Listing& after);
+
+/// How many texts in it look like keys of well-known services, or private ones.
+std::size_t count_secrets(std::string_view text);
 
 /// Why the change is refused, a line each; none: it stays within the scope.
 std::vector<std::string> scope_violations(const Task& task, const std::vector<ChangedFile>& changes);

@@ -2,6 +2,7 @@
 #include "refactor/test_reports.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 
@@ -121,7 +122,33 @@ TestOutcomes read_unittest(std::string_view text) {
   return outcomes;
 }
 
+/// Of XML's five named characters and line ends.
+std::string without_entities(std::string text) {
+  constexpr auto kEntities = std::to_array<std::pair<std::string_view, std::string_view>>(
+      {{"&#10;", "\n"}, {"&lt;", "<"}, {"&gt;", ">"}, {"&quot;", "\""}, {"&apos;", "'"}, {"&amp;", "&"}});
+  for (const auto& [entity, character] : kEntities) {
+    for (std::size_t at = text.find(entity); at != text.npos; at = text.find(entity, at + character.size()))
+      text.replace(at, entity.size(), character);
+  }
+  return text;
+}
+
 }  // namespace
+
+std::string first_failure(std::string_view junit) {
+  std::size_t at = junit.find("<failure");
+  if (at == junit.npos) at = junit.find("<error");
+  const std::size_t tag_end = at == junit.npos ? junit.npos : junit.find('>', at);
+  if (tag_end == junit.npos) return {};
+  const std::string_view tag = junit.substr(at, tag_end - at);
+  std::string_view inside = tag.ends_with('/') ? "" : junit.substr(tag_end + 1);
+  inside = inside.substr(0, std::min(inside.find("</"), inside.size()));
+  constexpr std::size_t kMost = 1500;
+  const std::string said = without_entities(std::string(attribute(tag, "message").substr(0, kMost)));
+  // A traceback says at its end what was wrong.
+  const std::string text = without_entities(std::string(base::trimmed(inside)));
+  return said + (said.empty() || text.empty() ? "" : "\n") + text.substr(text.size() > kMost ? text.size() - kMost : 0);
+}
 
 TestOutcomes read_test_report(TestFormat format, std::string_view report, TestOutcome command) {
   switch (format) {

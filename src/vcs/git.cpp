@@ -186,6 +186,42 @@ Result<std::vector<std::string>> Repository::branches(std::string_view prefix) c
   return names;
 }
 
+Result<fs::path> Repository::worktree_of(std::string_view branch) const {
+  TRY_ASSIGN(const std::string said,
+             git({.arguments = {"for-each-ref", "--format=%(worktreepath)", std::string(branch)}}));
+  return fs::path(base::first_line(said));
+}
+
+Result<bool> Repository::is_ancestor(std::string_view earlier, std::string_view later) const {
+  TRY_ASSIGN(const std::string first, commit_id(earlier));
+  TRY_ASSIGN(const std::string second, commit_id(later));
+  // It tells by its exit code, which is an error here; what the two have in common says as much.
+  const auto common = git({.arguments = {"merge-base", first, second}});
+  return common && without_line_end(*common) == first;
+}
+
+Result<std::vector<PastCommit>> Repository::history(std::string_view from, const std::vector<std::string>& patterns,
+                                                    std::size_t most) const {
+  TRY_ASSIGN(const std::string start, commit_id(from));
+  Call call{.arguments = {"log", "--no-merges", "-z", "--no-color", "--no-show-signature", "--encoding=UTF-8",
+                          "--max-count=" + std::to_string(most), "--format=%H %aI%n%B", start, "--"}};
+  call.arguments.insert(call.arguments.end(), patterns.begin(), patterns.end());
+  TRY_ASSIGN(const std::string said, git(call));
+  std::vector<PastCommit> commits;
+  std::string_view rest = said;
+  while (!rest.empty()) {  // ID DATE\nMESSAGE\0
+    const std::string_view one = rest.substr(0, rest.find('\0'));
+    rest.remove_prefix(std::min(rest.size(), one.size() + 1));
+    const std::string_view head = base::first_line(one);
+    const auto words = base::split_words(head);
+    if (words.size() != 2 || !is_identity(words[0]))
+      return base::fail(ErrorCode::corrupt, "git log gave a commit that it should not");
+    commits.push_back({std::string(words[0]), std::string(words[1]),
+                       std::string(base::trimmed(one.substr(std::min(one.size(), head.size()))))});
+  }
+  return commits;
+}
+
 Result<Listing> Repository::list(std::string_view tree) const {
   TRY_ASSIGN(const std::string said, git({.arguments = {"ls-tree", "-r", "-z", "--full-tree", std::string(tree)}}));
   Listing listing;

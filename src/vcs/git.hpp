@@ -35,6 +35,13 @@ struct NewCommit {
   std::string replaces = {};  ///< the commit that the branch is expected to name; empty: the branch is new
 };
 
+/// A commit of the history.
+struct PastCommit {
+  std::string id;
+  std::string date;  ///< of its author, ISO 8601
+  std::string message;
+};
+
 /// The environment is cleared, hooks, filters, monitors, replaced objects and lazy fetches are off, and no index, HEAD,
 /// configuration or worktree of the user's is written.
 class Repository {
@@ -58,6 +65,16 @@ class Repository {
   [[nodiscard]] base::Result<std::string> parent_of(std::string_view commit) const;
   /// Branches below this prefix, full names. @error io.
   [[nodiscard]] base::Result<std::vector<std::string>> branches(std::string_view prefix) const;
+
+  /// Where a branch is checked out, by its full name; empty: nowhere. @error io.
+  [[nodiscard]] base::Result<std::filesystem::path> worktree_of(std::string_view branch) const;
+  /// Whether `later` has `earlier` in its history, or is it. @error invalid_argument: one of them is no commit.
+  [[nodiscard]] base::Result<bool> is_ancestor(std::string_view earlier, std::string_view later) const;
+  /// Commits with one parent, the newest first, that change these files: patterns of git, none: any file. At most so
+  /// many. @error invalid_argument: `from` is no commit.
+  [[nodiscard]] base::Result<std::vector<PastCommit>> history(std::string_view from,
+                                                              const std::vector<std::string>& patterns,
+                                                              std::size_t most) const;
 
   /// @error corrupt: a path that no worktree may have, such as "../x" or ".git/config".
   [[nodiscard]] base::Result<Listing> list(std::string_view tree) const;

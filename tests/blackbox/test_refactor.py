@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`accelopt refactor` on the example repository: changes that are refused for their reason, changes that pass, the search by
-recipes, its commit, and that nothing else of the repository is touched."""
+"""`accelopt refactor` on the example repository: the search by recipes, its commit, what becomes of it, and that nothing else of
+the repository is touched. What attacks and honest changes come to is test_refactor_selftest.py."""
 
 import hashlib
 import json
@@ -14,22 +14,6 @@ import pages
 import support
 
 EXAMPLE = support.ROOT / "examples" / "refactor"
-FAST = """\
-    from collections import deque
-    waiting = deque([(start, 0)])
-    seen = set()
-    found = []
-    while waiting:
-        station, distance = waiting.popleft()
-        if station in seen:
-            continue
-        seen.add(station)
-        found.append((station, distance))
-        for neighbour in neighbours(network, station):
-            waiting.append((neighbour, distance + 1))
-    return found
-"""
-
 
 def state_of(repository: pathlib.Path) -> dict:
     """Every file of the repository by its hash, worktree and .git alike, with its mode."""
@@ -44,99 +28,13 @@ class RefactorTest(support.TestCase):
         super().setUp()
         self.repository = self.folder / "routes"
         subprocess.run(["sh", EXAMPLE / "make_repository.sh", "routes", self.repository], check=True)
-        self.source = (self.repository / "routes" / "graph.py").read_text()
         self.task_folder = self.repository / "accelopt"
-        # Two sizes do to refuse and to pass; the whole ladder is for the search.
+        # Two sizes do; the whole ladder is what complexity needs.
         toml = (self.task_folder / "refactor.toml").read_text()
-        (self.task_folder / "refactor.toml").write_text(toml.replace("[100, 200, 400, 800, 1600, 3200]", "[200, 1600]"))
-
-    def check(self, change: str, *options: str) -> dict:
-        file = self.folder / "change"
-        file.write_text(change)
-        # What a change's own code wrote as it failed is part of what is told: no sign of a crash.
-        result = self.start("refactor", "check", self.task_folder, file, "--json", "--knowledge", "none", "--seed", "7", *options).finish()
-        self.assertNotEqual(result.out, "", result.err)
-        return json.loads(result.out)
-
-    def body(self, body: str, before: str = "") -> str:
-        """The example's source with this body of `reachable`."""
-        head, rest = self.source.split("    waiting = [(start, 0)]\n")
-        return before + head + body
-
-    def refused(self, change: str, gate: str, *facts: str) -> None:
-        found = self.check(change)
-        said = json.dumps(found["gates"][-1])
-        self.assertEqual((found["verdict"], found["failed_gate"]), ("refused", gate), said)
-        for fact in facts:
-            self.assertIn(fact, said)
+        (self.task_folder / "refactor.toml").write_text(toml.replace("[100, 200, 400, 800, 1600, 3200]", "[100, 1600]"))
 
     def git(self, *arguments: str) -> str:
         return subprocess.run(["git", "-C", self.repository, *arguments], check=True, capture_output=True, text=True).stdout
-
-    def test_hostile_changes_are_refused_and_leave_the_repository_alone(self):
-        before = state_of(self.repository)
-        diff = "diff --git a/{0} b/{0}\n"
-        # What the texts alone tell is tests/refactor/scope_test.cpp; these pass through git.
-        tests = "tests/test_graph.py"
-        self.refused(diff.format(tests) + f"--- a/{tests}\n+++ b/{tests}\n@@ -1,3 +1,3 @@\n # SPDX-License-Identifier: Apache-2.0\n"
-                     "-import unittest\n+import unittest  # x\n \n" + diff.format("link") +
-                     "new file mode 120000\n--- /dev/null\n+++ b/link\n@@ -0,0 +1 @@\n+/etc/passwd\n"
-                     "\\ No newline at end of file\n" + diff.format(".gitattributes") +
-                     "new file mode 100644\n--- /dev/null\n+++ b/.gitattributes\n@@ -0,0 +1 @@\n+* filter=x\n" +
-                     diff.format("routes/graph.py") + "old mode 100644\nnew mode 100755\n", "scope", "protected (tests/**)",
-                     "link: is outside of the scope", "protected (.git*)", "mode was changed")
-        # Deleted checks, special cases, edits that tests do not see.
-        self.refused(self.body(FAST.replace("neighbours(network, station)", "network.get(station, [])")), "tests", "unknown")
-        self.refused(self.body("    if len(network) > 5: return []\n" + FAST), "differential", "differs")
-        self.refused(self.body("    import sys\n    if 'unittest' in sys.modules: pass\n    else: return []\n" + FAST),
-                     "differential", "differs")
-        self.refused(self.body("    import os\n    if len(network) > 9: os._exit(0)\n" + FAST), "differential", "its results cannot be read")
-        self.refused(self.body("    if len(network) == 1600: return []\n" + FAST), "triage", "differs")
-        # Out of the sandbox: files of the user, the repository, the network, hooks, what others left behind.
-        reaches = (f"open({str(self.repository / '.git' / 'config')!r})",
-                   f"open({str(self.repository / '.git' / 'hooks' / 'post-commit')!r}, 'w')",
-                   f"os.listdir({str(self.folder)!r})", "open('/etc/passwd')", "__import__('socket').socket()",
-                   "open('routes/graph.py', 'a').write('x')",
-                   "__import__('subprocess').run(['git', 'log'], check=True, stderr=-3)")
-        attempts = "".join(f"    try:\n        {reach}\n        reached.append({number})\n    except Exception: pass\n"
-                           for number, reach in enumerate(reaches))
-        # It says what it reached of inputs that are larger than the tests', which may write to their copy of the tree.
-        found = self.check(self.body("    import os\n    reached = []\n" + attempts +
-                                     "    if reached and len(network) > 9: raise ValueError('reached %s' % reached)\n" + FAST))
-        gates = {gate["name"]: gate for gate in found["gates"]}
-        self.assertTrue(gates["differential"]["passed"] and gates["triage"]["passed"], json.dumps(found["gates"]))
-        # All that trying costs time, which small sizes may show.
-        self.assertTrue(all("became slower" in fact for fact in gates.get("confirm", {"facts": []})["facts"]), json.dumps(gates))
-        self.assertEqual(state_of(self.repository), before)
-
-    def test_work_that_is_only_moved_is_not_faster(self):
-        slow = "    waiting = [(start, 0)]\n" + self.source.split("    waiting = [(start, 0)]\n")[1]
-        # An answer that is kept between processes: there is nothing between them.
-        cached = ("    import os, pickle, hashlib\n    place = os.path.join(os.environ['TMPDIR'], hashlib.md5(repr((network, start))"
-                  ".encode()).hexdigest())\n    if os.path.exists(place):\n        return pickle.load(open(place, 'rb'))\n"
-                  + slow.replace("    return found", "    pickle.dump(found, open(place, 'wb'))\n    return found"))
-        self.assertIn(self.check(self.body(cached))["verdict"], ("not_faster", "refused"))
-        # A child that nobody waits for does the work, and its processor time is not its parent's.
-        hidden = ("    import os, pickle, signal\n    signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n    read, write = os.pipe()\n"
-                  "    if os.fork() == 0:\n        os.close(read)\n        try:\n            data = pickle.dumps((True, work(network, start)))\n"
-                  "        except Exception as error:\n            data = pickle.dumps((False, error))\n"
-                  "        with os.fdopen(write, 'wb') as out: out.write(data)\n        os._exit(0)\n    os.close(write)\n"
-                  "    with os.fdopen(read, 'rb') as data: good, value = pickle.load(data)\n"
-                  "    if good: return value\n    raise value\n")
-        work = "    def work(network, start):\n" + "".join("    " + line + "\n" for line in slow.splitlines())
-        found = self.check(self.body(work + hidden))
-        self.assertNotEqual(found["verdict"], "faster", json.dumps(found["gates"]))
-
-    def test_honest_changes_pass(self):
-        found = self.check(self.body(FAST))
-        self.assertEqual(found["verdict"], "faster", json.dumps(found["gates"]))
-        self.assertEqual(found["tests"], 5)
-        self.assertGreater(found["speedup"]["low"], 2)
-        self.assertFalse(found["complexity"]["claimed"])
-        self.assertIn("6 sizes", found["complexity"]["reason"])
-        self.assertEqual(found["commit"], "")
-        same = self.check(self.source.replace("    seen = []", "    seen = []  # stations"))
-        self.assertEqual((same["verdict"], same["failed_gate"]), ("not_faster", ""))
 
     def test_recipes_end_with_a_commit_that_settle_reverts(self):
         subprocess.run(["git", "-C", self.repository, "config", "core.hooksPath", "hooks"], check=True)
@@ -150,6 +48,8 @@ class RefactorTest(support.TestCase):
         self.assertEqual(result.code, 0, result)
         found = json.loads(result.out)
         self.assertIn("Membership in a list inside a loop -> set", found["strategy"])
+        self.assertFalse(found["complexity"]["claimed"])
+        self.assertIn("6 sizes", found["complexity"]["reason"])
         branch = found["branch"]
         message = self.git("log", "-1", "--format=%B", branch)
         for trailer in (r"^Speed-Up: \d+\.\d+x \[", r"^Tests: 5 of 5, 0 flaky set aside$", f"^Accelopt-Run: {found['run']}$",
@@ -213,7 +113,7 @@ class RefactorTest(support.TestCase):
 
         def settle(*arguments: str):
             return self.accelopt("refactor", "settle", *arguments, "--repo", self.repository, "--knowledge", "none")
-        for arguments in (("11111111",), ("11111111", "--passed", "--failed")):
+        for arguments in (("11111111",), ("11111111", "--passed", "--failed"), ("11111111", "--passed", "--command", "true")):
             self.assertIn("give --passed or --failed", settle(*arguments).err)
         for unknown in ("44444444", "1111111", ""):
             refused = settle(unknown, "--failed")
@@ -238,6 +138,112 @@ class RefactorTest(support.TestCase):
         changed = {name for name in before if after.get(name) != before[name]}
         # The log of the branch is there because git made it here.
         self.assertEqual(changed, {".git/refs/heads/" + branch, ".git/logs/refs/heads/" + branch})
+
+    def committed(self, name: str, files: dict[str, str | None], message: str, parent: str = "HEAD") -> str:
+        """A commit on accelopt/NAME with these files changed, or removed; made without touching the checkout."""
+        environment = {**os.environ, "GIT_INDEX_FILE": str(self.folder / "index"), "GIT_AUTHOR_NAME": "x", "GIT_AUTHOR_EMAIL": "x@localhost",
+                       "GIT_COMMITTER_NAME": "x", "GIT_COMMITTER_EMAIL": "x@localhost"}
+
+        def git(*arguments: str, text: str = "") -> str:
+            return subprocess.run(["git", "-C", self.repository, *arguments], check=True, input=text, capture_output=True, text=True,
+                                  env=environment).stdout.strip()
+        git("read-tree", parent)
+        for path, content in files.items():
+            if content is None:
+                git("rm", "--cached", "--quiet", path)
+            else:
+                git("update-index", "--add", "--cacheinfo", f"100644,{git('hash-object', '-w', '--stdin', text=content)},{path}")
+        commit = git("commit-tree", git("write-tree"), "-p", git("rev-parse", parent), "-m", message)
+        git("update-ref", "refs/heads/accelopt/" + name, commit)
+        return commit
+
+    def test_a_command_decides_what_becomes_of_a_commit(self):
+        source = (self.repository / "routes" / "graph.py").read_text()
+        right = self.committed("routes-11111111", {"routes/graph.py": source + "# x\n"}, "perf: x\n\nAccelopt-Run: 11111111\n")
+        wrong = self.committed("routes-22222222", {"routes/graph.py": source.replace("raise Unknown", "return Unknown")},
+                               "perf: y\n\nAccelopt-Run: 22222222\n")
+
+        def settle(run: str, command: str):
+            return self.accelopt("refactor", "settle", run, "--command", command, "--repo", self.repository, "--knowledge", "none")
+        # What fails without the change says nothing of it; nor does what needs the user's files.
+        for useless in ("python3 -c 'raise SystemExit(3)'", f"cat {self.repository}/.git/config"):
+            refused = settle("11111111", useless)
+            self.assertEqual(refused.code, 1, refused)
+            self.assertIn("fails without the change as well", refused.err)
+        tests = "python3 -m unittest"
+        passed = settle("11111111", tests)
+        self.assertEqual((passed.code, self.git("rev-parse", "accelopt/routes-11111111").strip()), (0, right), passed.err)
+        self.assertIn("the command passed: exit 0", passed.out)
+        # Where somebody has the branch checked out, their files would not follow.
+        self.git("worktree", "add", "--quiet", str(self.folder / "other"), "accelopt/routes-22222222")
+        refused = settle("22222222", tests)
+        self.assertEqual(refused.code, 1, refused)
+        self.assertIn(f"is checked out in {self.folder / 'other'}", refused.err)
+        self.assertEqual(self.git("rev-parse", "accelopt/routes-22222222").strip(), wrong)
+        self.git("worktree", "remove", str(self.folder / "other"))
+        failed = settle("22222222", tests)
+        self.assertEqual(failed.code, 0, failed.err)
+        self.assertIn("the command failed: exit 1", failed.out)
+        self.assertEqual(self.git("diff", "HEAD", "accelopt/routes-22222222"), "")
+        self.assertIn(f"`{tests}` fails on it (exit 1), and not on the commit before.", self.git("log", "-1", "--format=%B", "accelopt/routes-22222222"))
+
+    def test_a_commit_is_proved_again_on_a_head_that_moved(self):
+        task = self.task_folder / "refactor.toml"
+        task.write_text(task.read_text().split('[[workloads]]\nname = "tree"')[0])
+        source = (self.repository / "routes" / "graph.py").read_text()
+        fast = source.replace("seen = []", "seen = set()").replace("seen.append", "seen.add")
+        base = self.git("rev-parse", "HEAD").strip()
+        run = self.committed("reachable-11111111", {"routes/graph.py": fast},
+                             "perf: x\n\nA set, in routes/graph.py#reachable.\n\nAccelopt-Run: 11111111\nAssisted-By: model-x\n")
+        head = self.committed("moved", {"README.md": "words\n", "routes/graph.py": source.replace("Stations and what", "All stations and what")}, "docs: x")
+
+        def onto(revision: str):
+            return self.accelopt("refactor", "onto", self.task_folder, run, revision, "--knowledge", "none", "--seed", "5", "--json")
+        unrelated = subprocess.run(["git", "-C", self.repository, "-c", "user.name=x", "-c", "user.email=x@localhost", "commit-tree",
+                                    base + "^{tree}", "-m", "x"], check=True, capture_output=True, text=True).stdout.strip()
+        refused = onto(unrelated)
+        self.assertEqual(refused.code, 1, refused)
+        self.assertIn("does not have the base", refused.err)
+        moved = onto("accelopt/moved")
+        self.assertEqual(moved.code, 0, moved)
+        found = json.loads(moved.out)
+        branch = "accelopt/reachable-11111111"
+        self.assertEqual((found["commit"], found["base"]), (self.git("rev-parse", branch).strip(), head))
+        self.assertEqual(self.git("rev-parse", branch + "^").strip(), head)
+        text = self.git("show", branch + ":routes/graph.py")
+        self.assertIn("All stations and what", text)
+        self.assertIn("seen = set()", text)
+        message = self.git("log", "-1", "--format=%B", branch)
+        for line in ("A set, in routes/graph.py#reachable.", "Accelopt-Run: 11111111", "Assisted-By: model-x", "Speed-Up: "):
+            self.assertIn(line, message)
+        again = onto("accelopt/moved")
+        self.assertIn("ends in another commit", again.err)
+
+    def test_the_history_of_a_repository_is_mined(self):
+        source = (self.repository / "routes" / "graph.py").read_text()
+        fast = source.replace("seen = []", "seen = set()").replace("seen.append", "seen.add")
+        first = self.committed("history", {"routes/graph.py": fast}, "perf(graph): Ask a set what was seen\n\nIt was quadratic.\n")
+        key = "AKIA" + "A" * 16
+        second = self.committed("history", {"routes/graph.py": fast + f"KEY = '{key}'\n"}, "Speed up keys", first)
+        third = self.committed("history", {"routes/graph.py": fast + "# y\n"}, "Optimize comments", second)
+        fourth = self.committed("history", {"routes/graph.py": fast}, f"Revert it\n\nThis reverts commit {third}.", third)
+        self.committed("history", {"tests/test_graph.py": "# faster\n"}, "Make the tests faster", fourth)
+        store = self.folder / "k.db"
+        for known in (1, 0):
+            mined = self.accelopt("memory", "mine", self.repository, "--from", "accelopt/history", "--knowledge", store)
+            self.assertEqual(mined.code, 0, mined.err)
+            self.assertIn(f"1 mined, {known} new to the store", mined.out)
+            self.assertIn("1 with what looks like a key", mined.out)
+        listed = self.accelopt("memory", "list", "--json", "--knowledge", store).lines
+        self.assertEqual([one["title"] for one in listed], ["Ask a set what was seen"])
+        self.assertEqual((listed[0]["language"], listed[0]["target"], listed[0]["run"], listed[0].get("effect")), ("python", "repo", "mined", None))
+        self.assertIn("nobody measured what it gains", listed[0]["strategy"])
+        self.assertIn("+    seen = set()", listed[0]["diff"])
+        # Code goes to a server only where it is named.
+        self.environment["ACCELOPT_KNOWLEDGE"] = "surreal://root@localhost:1/a/b"
+        refused = self.accelopt("memory", "mine", self.repository)
+        self.assertEqual(refused.code, 1, refused)
+        self.assertIn("give it by --knowledge", refused.err)
 
     def report_has_the_records_numbers(self, found):
         file = self.folder / "refactor.html"
@@ -300,6 +306,17 @@ class RefactorTest(support.TestCase):
             self.assertEqual((one["html"], one["opened"]["refused"]), ([], []))
             for look in one["looks"].values():
                 self.assertEqual((look["requests"], look["axe"], look["console"], look["scripts"], look["overflow"]), ([path.as_uri()], [], [], 0, 0))
+
+    def test_every_command_reaches_the_tasks_files_and_folders(self):
+        (self.task_folder / "tools").mkdir()
+        (self.task_folder / "tools" / "tests.sh").write_text("python3 -m unittest -v\n")
+        (self.task_folder / "tools" / "elsewhere").symlink_to(self.folder)
+        task = self.task_folder / "refactor.toml"
+        task.write_text(task.read_text().replace('["python3", "-m", "unittest", "-v"]', '["sh", "{task}/tools/tests.sh"]')
+                        .split('[[workloads]]\nname = "tree"')[0])
+        linted = self.accelopt("refactor", "lint", self.task_folder)
+        self.assertEqual(linted.code, 0, linted.err)
+        self.assertIn("5 tests pass three times", linted.out)
 
     def test_init_writes_what_lint_asks_to_fill_in(self):
         made = self.accelopt("refactor", "init", self.repository / "routes" / "graph.py", "--function", "reachable",

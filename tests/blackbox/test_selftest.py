@@ -82,9 +82,9 @@ class Selftest(support.TestCase):
                 self.assert_says(self.accelopt("selftest", "--exploits", folder), 1, r"a\.cpp", word)
 
     def test_the_program_holds_every_file_of_the_folder(self):
-        lists = "".join((EXPLOITS / name).read_text(encoding="utf-8") for name in ("files.cmake", "trainium/files.cmake", "triton/files.cmake"))
+        lists = "".join((EXPLOITS / name).read_text(encoding="utf-8") for name in ("files.cmake", "refactor/files.cmake", "trainium/files.cmake", "triton/files.cmake"))
         listed = set(re.findall(r"^  ([a-z]\S*?)\)?$", lists, re.MULTILINE))
-        there = {path.relative_to(EXPLOITS).as_posix() for suite in (EXPLOITS, *(EXPLOITS / kind for kind in ("cuda", "trainium", "triton"))) for part in ("tasks", "attacks", "honest")
+        there = {path.relative_to(EXPLOITS).as_posix() for suite in (EXPLOITS, *(EXPLOITS / kind for kind in ("cuda", "refactor", "trainium", "triton"))) for part in ("tasks", "attacks", "honest")
                  for path in (suite / part).rglob("*") if path.is_file()}
         self.assertEqual(listed, there)
         for suite, attacks, honest in (("", 40, 25), ("cuda/", 40, 25), ("trainium/", 20, 15), ("triton/", 40, 15)):

@@ -50,5 +50,14 @@ TEST(TestReports, TruncatedReport_GivesWhatIsThere) {
   EXPECT_TRUE(read(TestFormat::tap, "").empty());
 }
 
+TEST(FirstFailure, Junit_SaysMessageAndText) {
+  EXPECT_EQ(first_failure(R"(<testsuite><testcase classname="a" name="b"/><testcase classname="a" name="c">)"
+                          R"(<failure message="assert 1 &lt; 0">line&#10;E  no</failure></testcase></testsuite>)"),
+            "assert 1 < 0\nline\nE  no");
+  EXPECT_EQ(first_failure(R"(<testcase name="c"><error message="x"/></testcase>)"), "x");
+  EXPECT_EQ(first_failure("<testsuite errors=\"0\"><testcase name=\"c\"/></testsuite>"), "");
+  EXPECT_EQ(first_failure("<failure"), "");
+}
+
 }  // namespace
 }  // namespace accelopt::refactor

@@ -37,7 +37,7 @@ LAYERS = {
     "targets/repo": ["base", "model", "stats", "sandbox", "evaluation", "vcs", "refactor", "targets/cpu"],
     "targets": ["base", "model", "evaluation", "pytorch", "targets/cpu", "targets/cuda", "targets/triton", "targets/trainium", "targets/repo"],
     "packages": ["base", "model", "targets/cpu", "targets/cuda"],
-    "agents": ["base", "model", "llm"],
+    "agents": ["base", "model", "refactor", "llm"],
     "recipes": ["base", "model", "syntax", "agents"],
     "search": ["base", "model", "stats", "llm", "agents", "memory", "journal", "evaluation"],
     "suites": ["base", "model"],

@@ -17,6 +17,7 @@
 #include "sandbox/probe.hpp"
 #include "stats/playoff.hpp"
 #include "targets/cpu/machine.hpp"
+#include "targets/cpu/machine_hold.hpp"
 #include "targets/repo/profile.hpp"
 #include "targets/repo/repo_task.hpp"
 
@@ -70,9 +71,14 @@ class RepoEvaluator final : public evaluation::Evaluator {
     task_ = open.task;
     seed_ = open.settings.seed;
     const auto began = std::chrono::steady_clock::now();
+    TRY_ASSIGN(auto hold, cpu::machine_hold(options_.stop, [notice = options_.notice](const auto& wait) {
+                 notice(model::describe(wait));
+               }));
     TRY_ASSIGN(checker_,
-               refactor::Checker::prepare(task, {.seed = seed_, .tools = options_.tools, .stop = options_.stop}));
+               refactor::Checker::prepare(
+                   task, {.seed = seed_, .tools = options_.tools, .stop = options_.stop, .hold = std::move(hold)}));
     base_ = checker_->base_itself();
+    options_.opened(checker_->costs());
     if (!checker_->flaky().empty())
       options_.notice(fmt::format("{} flaky tests are set aside: {}", checker_->flaky().size(),
                                   base::joined(checker_->flaky(), ", ")));

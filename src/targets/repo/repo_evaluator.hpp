@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "evaluation/evaluator.hpp"
+#include "refactor/checker.hpp"
 
 namespace accelopt::targets::repo {
 
@@ -18,6 +19,8 @@ struct RepoOptions {
   std::vector<std::filesystem::path> tools{};  ///< folders of programs beside the machine's
   std::stop_token stop{};                      ///< ends the program that runs at the time
   std::function<void(const std::string&)> notice = [](const std::string&) {};  ///< what a person should know
+  /// The base was built, tested and run, which took this.
+  std::function<void(const refactor::Costs&)> opened = [](const refactor::Costs&) {};
 };
 
 /// Answers one request at a time, whoever asks. Of a model::Task that has a repo part.

@@ -118,7 +118,7 @@ Result<refactor::Task> refactor_task_of(const model::Task& task) {
     return base::fail(ErrorCode::invalid_argument,
                       read.folder.string() +
                           " has changed since the run began: what was measured would not compare with what is "
-                          "measured now; restore it, or start a new run");
+                          "measured now; put it back as it was and resume the run, or start a new one");
   }
   read.base = task.repo->commit;
   return read;
