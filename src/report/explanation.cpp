@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "base/unified_diff.hpp"
 #include "report/format.hpp"
+#include "report/review_text.hpp"
 
 namespace accelopt::report {
 namespace {
@@ -132,6 +133,10 @@ class Lesson {
     if (!lineage.empty() && story_.confirmation() != nullptr) {
       out.workloads = story_.confirmation()->workloads;
       out.checked = story_.confirmation()->notes;
+    }
+    if (story_.run.result) {
+      out.tested = tests_lines(*story_.run.result);
+      out.reviewed = review_lines(*story_.run.result);
     }
     for (const model::Workload& workload : story_.run.task.workloads) out.axes[workload.name] = axes_of(workload);
     for (const model::WorkloadTiming& workload : out.workloads) {
@@ -313,6 +318,8 @@ base::Json to_json(const Explanation& explanation) {
           {"dead_ends", beside(explanation.dead_ends)},
           {"learned", learned},
           {"workloads", explanation.workloads},
+          {"tested", explanation.tested},
+          {"reviewed", explanation.reviewed},
           {"checked", explanation.checked}};
 }
 
