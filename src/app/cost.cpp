@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "model/judges.hpp"
 #include "report/format.hpp"
 #include "report/text_table.hpp"
 
@@ -67,6 +68,8 @@ std::map<std::string, model::Usage> usage_by_plan(const std::vector<journal::Ste
 RoleUsage usage_by_role(const std::vector<journal::StepRecord>& steps) {
   RoleUsage usage;
   for (const journal::StepRecord& step : steps) {
+    const std::string judge(model::judge_of_step(step.key.kind));
+    if (!judge.empty()) usage.by_role[judge] += step.usage;
     const auto kind = model::step_kind(step.key.kind);
     const auto role = model::role_of(kind);
     if (!role) continue;

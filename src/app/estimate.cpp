@@ -11,6 +11,7 @@
 #include "agents/model_agents.hpp"
 #include "agents/prompts.hpp"
 #include "app/earlier_runs.hpp"
+#include "model/judges.hpp"
 #include "report/format.hpp"
 
 namespace accelopt::app {
@@ -46,6 +47,9 @@ class PromptSizer final : public llm::ChatModel {
   [[nodiscard]] std::string name() const override { return "prompt sizer"; }
   double bytes = 0;
 };
+
+/// Of a reviewer or a tester: instructions, code, driver and generator.
+constexpr double kJudgePromptBytes = 9000;
 
 /// Sizes of the four roles' first prompts, bytes.
 Result<std::map<AgentRole, double>> prompt_sizes(const model::Task& task, const RunSettings& settings) {
@@ -207,6 +211,14 @@ Result<search::Estimate> estimate_run(const model::Task& task, const RunSettings
       facts.roles[role.role] = known;
       authors[role.role] = role.config.model;
       facts.concurrency = std::max(facts.concurrency, role.config.max_concurrency);
+    }
+    TRY_ASSIGN(const auto judges, models_of_judges(settings.agents, config));
+    for (const RoleModel& judge : judges) {
+      RoleFacts known = guess_role(AgentRole::summarizer, kJudgePromptBytes, task, settings.search, judge.config);
+      known.price = judge.config.price;
+      const bool reviews = judge.judge == model::kReviewerRole;
+      facts.judges[judge.judge] = {
+          .questions = reviews ? search::questions_of_review(settings.search) : search::exactly(1), .known = known};
     }
   } else {
     for (const auto& [role, name] : model::Names<AgentRole>::kTable) authors[role] = "recipes";

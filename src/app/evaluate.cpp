@@ -46,13 +46,13 @@ base::Result<model::Evaluation> judge_in(evaluation::Evaluator& evaluator, const
     return {};
   };
   TRY_ASSIGN(auto judged,
-             base::as_result(evaluation::judge(evaluator, model::Kernel(request.kernel.value_or(task.baseline)),
-                                               model::Kernel(task.baseline),
-                                               {.opened = request.interpret ? nullptr : &opened.baseline,
-                                                .begin = begin,
-                                                .confirm = request.confirm,
-                                                .profile = !request.interpret,
-                                                .stop = stop})));
+             base::as_result(evaluation::judge(
+                 evaluator, model::Kernel(request.kernel.value_or(task.baseline)), model::Kernel(task.baseline),
+                 {.opened = request.interpret || request.verify ? nullptr : &opened.baseline,
+                  .begin = begin,
+                  .confirm = request.confirm,
+                  .profile = !request.interpret && !request.verify,
+                  .stop = stop})));
   return std::move(judged.evaluation);
 }
 
@@ -83,6 +83,7 @@ base::Result<model::Evaluation> evaluate(const Shell& shell, const EvalRequest& 
   evaluation::MeasureSettings settings;
   settings.seed = request.seed.value_or(base::random_seed());
   settings.host_run = request.host;
+  if (request.verify) settings.protocol = model::Protocol::verify;
   if (request.interpret) return interpret(shell, request, ports, settings);
   DelayPorts delays;
   delays.notice = ports.note;

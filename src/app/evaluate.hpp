@@ -26,6 +26,7 @@ struct EvalRequest {
   std::optional<std::uint64_t> seed{};  ///< of the inputs; none: drawn
   bool confirm = false;                 ///< as a run confirms its winner
   bool interpret = false;               ///< by the target's interpreter: verified, never timed
+  bool verify = false;                  ///< verified, and neither timed nor profiled
   bool host = false;                    ///< its own host function is called, too, and compared
 };
 

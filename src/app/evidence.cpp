@@ -11,6 +11,7 @@
 #include "app/run.hpp"
 #include "app/workspace.hpp"
 #include "base/files.hpp"
+#include "model/judges.hpp"
 
 namespace accelopt::app {
 namespace {
@@ -96,7 +97,8 @@ Result<Evidence> collect(const Shell& shell, journal::Journal& journal, const Ev
   TRY_ASSIGN(std::vector<journal::StepRecord> steps, journal.steps(out.run.id));
   for (journal::StepRecord& step : steps) {
     const auto kind = model::step_kind(step.key.kind);
-    if (!kind || !is_evidence(*kind, request.answers)) continue;
+    const bool judged = !model::judge_of_step(step.key.kind).empty();
+    if (!judged && (!kind || !is_evidence(*kind, request.answers))) continue;
     if (request.answers == RawAnswers::left_out && step.output.is_object()) step.output.erase("raw");
     clean(step.output, places);
     out.steps.push_back(std::move(step));

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "app/refactor.hpp"
+#include "app/refactor_player.hpp"
 #include "app/version.hpp"
 #include "app/workspace.hpp"
 #include "base/files.hpp"
@@ -139,6 +140,10 @@ Result<fs::path> make_repository(const RefactorSuitePlan& plan, const RefactorSu
   return folder / "accelopt";
 }
 
+void judge(const RefactorSuitePlan& plan, ResolveLine& line) {
+  line.resolved = line.verdict == "faster" && !line.is_optimal() && line.share() >= plan.suite.resolved_share;
+}
+
 void take_over(const RefactorReport& report, const RefactorSuitePlan& plan, ResolveLine& line) {
   line.base = report.base;
   line.evaluations = report.tried;
@@ -146,7 +151,7 @@ void take_over(const RefactorReport& report, const RefactorSuitePlan& plan, Reso
   line.strategy = report.strategy;
   const bool faster = report.result.verdict == refactor::Verdict::faster && report.result.confirmed;
   if (faster) line.gain = report.result.confirmed->estimate;
-  line.resolved = faster && !line.is_optimal() && line.share() >= plan.suite.resolved_share;
+  judge(plan, line);
 }
 
 /// Plays a game; what fails in it is in its line. @error io: there is no place to play in.
@@ -157,6 +162,20 @@ Result<Played> play(const Shell& shell, const RefactorSuitePlan& plan, const Gam
   TRY_ASSIGN(const auto store, memory::open_knowledge_file(knowledge));
   TRY_ASSIGN(line.experiences, store->insert(game.memory, memory::Forgotten::stays));
   TRY_ASSIGN(const fs::path task, make_repository(plan, game.task, own.path() / "repository"));
+  if (base::text_at(plan.player, "player") == "models") {
+    Played played{.line = std::move(line), .learned = {}};
+    const ModelGame models{.task = task,
+                           .workspace = own.path() / "workspace",
+                           .knowledge = knowledge.string(),
+                           .flags = plan.request.search,
+                           .name = fmt::format("{}-{}-{}", game.task.name, to_string(game.arm), played.line.round),
+                           .step = step};
+    TRY_ASSIGN(const ModelGameEnd end, play_with_models(shell, plan.request.config, models, played.line));
+    judge(plan, played.line);
+    if (end.run.empty()) return played;
+    TRY_ASSIGN(played.learned, learned_in(*store, end.run));
+    return played;
+  }
   const BudgetClock budget(plan.suite.budget_seconds, shell.stops.wind_down);
   Shell inner = shell;
   inner.stops.wind_down = budget.token();
@@ -225,7 +244,7 @@ ResolveLine line_of(const RefactorSuitePlan& plan, const std::string& suite_run,
   line.created = base::utc_now();
   line.program_version = kVersion;
   line.machine = plan.machine;
-  line.settings = {{"player", "recipes"}};
+  line.settings = plan.player;
   if (plan.request.jobs > 1) line.settings["jobs"] = plan.request.jobs;
   line.task = game.task.name;
   line.family = game.task.family;
@@ -341,9 +360,14 @@ Result<RefactorSuitePlan> plan_refactor_suite(const Shell& shell, RefactorSuiteR
     if (suite.find(name) == nullptr)
       return base::fail(ErrorCode::not_found, request.suite.string() + " has no task " + base::ascii_line(name, 60));
   }
+  TRY_ASSIGN(base::Json player, player_of(request.search, request.config));
   if (request.arms.empty()) request.arms.assign(std::begin(report::kMemoryArms), std::end(report::kMemoryArms));
-  RefactorSuitePlan plan{
-      .request = std::move(request), .suite = std::move(suite), .tasks = {}, .machine = machine_text(), .results = {}};
+  RefactorSuitePlan plan{.request = std::move(request),
+                         .suite = std::move(suite),
+                         .tasks = {},
+                         .machine = machine_text(),
+                         .player = std::move(player),
+                         .results = {}};
   for (const RefactorSuiteTask& task : plan.suite.tasks) {
     const auto& only = plan.request.only;
     if (!only.empty() && std::ranges::find(only, task.name) == only.end()) continue;

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "app/config.hpp"
+#include "app/search_options.hpp"
 #include "app/shell.hpp"
 #include "base/result.hpp"
 #include "report/resolve_times.hpp"
@@ -23,6 +25,8 @@ struct RefactorSuiteRequest {
   int jobs = 1;                                ///< games that are played side by side
   std::uint64_t seed = 1;                      ///< of all inputs
   std::vector<std::filesystem::path> tools{};  ///< folders of programs that tasks need
+  SearchFlags search{};                        ///< of a player with models
+  Config config{};                             ///< its models
   std::filesystem::path results{};             ///< file to append to; empty: results/DATE-MACHINE.jsonl in the suite
 };
 
@@ -33,6 +37,7 @@ struct RefactorSuitePlan {
   std::vector<suites::RefactorSuiteTask> tasks;  ///< that are played
   std::vector<std::string> left_out{};           ///< each with the reason
   std::string machine;
+  base::Json player{};  ///< as player_of() says
   std::filesystem::path results;
 };
 

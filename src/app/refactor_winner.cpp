@@ -92,6 +92,7 @@ Result<void> keep_refactoring(const Shell& shell, journal::Journal& journal, con
   report.scope = task.scope;
   report.base = repo.commit;
   report.strategy = result.strategy;
+  report.reviewed = result.reviewed;
   report.seed = run.seed;
   TRY_ASSIGN(report.result,
              base::decode<refactor::CheckResult>(result.confirmation->details, "the confirmation of run " + run.id));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/config.hpp"
+#include "app/device.hpp"
 #include "app/lone_model.hpp"
 #include "app/refactor.hpp"
 #include "app/shell.hpp"
@@ -67,8 +68,9 @@ struct ReviewReport {
   review::Reason reason = review::Reason::none;
   std::optional<std::size_t> advised;  ///< what the reviewer alone would keep
   model::Usage usage;
-  std::string run{};     ///< of the commit
-  std::string branch{};  ///< of the commit
+  double device_seconds = 0;  ///< that inputs and races took
+  std::string run{};          ///< of the commit
+  std::string branch{};       ///< of the commit
   std::string commit{};
   std::string not_committed{};  ///< why the chosen one is not
   /// "2 of 3 pairs stable"; empty: there was no pair.
@@ -89,14 +91,40 @@ struct Reviewing {
   int draws = 2;  ///< of each pair in each order
   int at_once = 8;
   std::stop_token stop{};
+  std::function<void(std::size_t questions)> put_off = [](std::size_t) {};  ///< so many wait for an answer
   std::function<void(const std::string&)> step = [](const std::string&) {};
 };
 inline constexpr std::size_t kMostReviewed = 6;
 
-/// Asks about those that passed, runs the objections, races whoever is left against each other, and decides.
+/// Changes as a reviewer sees them, whatever they are changes of.
+struct Reviewable {
+  std::string task;
+  review::Subject subject;
+  std::vector<ReviewedChange> changes;
+  std::vector<std::string> shown;  ///< by change; empty: a gate failed it, and it is not shown
+};
+/// Where what is said of them is run.
+class ReviewBench {
+ public:
+  virtual ~ReviewBench() = default;
+  /// An input on the old code and on the change at this place. @error cancelled, io.
+  virtual base::Result<refactor::ProbeResult> probe(std::size_t change, const refactor::Probe& probe) = 0;
+  /// Those of these changes that the clock tells apart.
+  virtual base::Result<std::vector<review::CertainlyBetter>> races(const std::vector<std::size_t>& alive) = 0;
+};
+/// Asks, runs the objections, races whoever is left, and decides.
+/// @error invalid_argument: over kMostReviewed are shown; as ChatModel::chat, ReviewBench.
+base::Outcome<ReviewReport> review_shown(Reviewable reviewable, ReviewBench& bench, const Reviewing& reviewing);
+
+/// The same of changes of a repository: asks about those that passed, runs the objections, races whoever is left
+/// against each other, and decides.
 /// @error invalid_argument: over kMostReviewed of them; as ChatModel::chat, Checker::probe, Checker::play_off.
 base::Outcome<ReviewReport> review_checked(refactor::Checker& checker, const std::vector<CheckedChange>& changes,
                                            const Reviewing& reviewing);
+
+/// Places of the changes that were not stopped, in the order in which they are to be kept: the chosen one first, then
+/// what would be chosen without it.
+std::vector<std::size_t> order_of(const ReviewReport& report);
 
 struct ReviewOptions {
   RefactorOptions refactor;
@@ -108,6 +136,20 @@ struct ReviewOptions {
 /// confirmed and, if it is faster, committed on a branch of its own. @error as both.
 base::Outcome<ReviewReport> review_changes(const Shell& shell, const ReviewOptions& options, const AgentFlags& flags,
                                            const Config& config);
+
+struct KernelReviewOptions {
+  std::filesystem::path task;  ///< folder with task.toml
+  std::vector<std::filesystem::path> kernels;
+  DeviceFlags device{};
+  std::optional<std::uint64_t> seed{};
+  std::filesystem::path workspace;
+  int draws = 2;
+  std::function<void(const std::string&)> step = [](const std::string&) {};
+};
+/// The same of kernels of one task: each is verified and raced against the baseline, and an objection is a shape with
+/// inputs, on which a kernel and the baseline are verified. @error as evaluate, load_task, review_shown.
+base::Outcome<ReviewReport> review_kernels(const Shell& shell, const KernelReviewOptions& options,
+                                           const AgentFlags& flags, const Config& config);
 
 /// The reviewer's model: what the flags name, else [models.reviewer], else the default one.
 base::Result<LoneModel> connect_reviewer(const Shell& shell, AgentFlags flags, const Config& config,

@@ -94,6 +94,23 @@ Result<void> record_review(const std::filesystem::path& workspace, const ReviewR
                            .content = report});
 }
 
+Result<void> record_review_of_run(const std::filesystem::path& workspace, const std::string& run,
+                                  const std::string& commit, Json review) {
+  TRY_ASSIGN(const auto records, records_in(workspace));
+  const auto is_it = [&](const journal::ReviewRecord& record) {
+    return record.kind == journal::kReviewKind && base::text_at(record.content, "run") == run;
+  };
+  if (std::ranges::any_of(records, is_it)) return {};  // of a run that was resumed after its end
+  review["run"] = run;
+  review["commit"] = commit;
+  return enter(workspace, {.kind = std::string(journal::kReviewKind),
+                           .model = base::text_at(review, "model"),
+                           .run = commit.empty() ? "" : run,
+                           .created = base::text_at(review, "created"),
+                           .settled = {},
+                           .content = std::move(review)});
+}
+
 Result<void> record_calibration(const std::filesystem::path& workspace, const review::Rates& rates) {
   Json content = rates;
   content["schema"] = kRatesSchema;

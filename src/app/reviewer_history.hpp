@@ -32,6 +32,9 @@ base::Result<std::vector<ReviewerRecord>> list_reviewers(const std::filesystem::
 base::Result<review::Standing> standing_on_record(const std::filesystem::path& workspace, const std::string& model);
 
 base::Result<void> record_review(const std::filesystem::path& workspace, const ReviewReport& report);
+/// The review of a critical run, by its JSON; once. `commit`: empty: none was made.
+base::Result<void> record_review_of_run(const std::filesystem::path& workspace, const std::string& run,
+                                        const std::string& commit, base::Json review);
 base::Result<void> record_calibration(const std::filesystem::path& workspace, const review::Rates& rates);
 /// Notes what became of a run's commit for the reviewer that chose it. Whether there is one.
 base::Result<bool> settle_review(const std::filesystem::path& workspace, const std::string& run, Settled settled);

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/run.hpp"
 
+#include <algorithm>
 #include <mutex>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "app/critical_run.hpp"
 #include "app/deferral.hpp"
 #include "app/estimate.hpp"
 #include "app/knowledge_place.hpp"
 #include "app/refactor_winner.hpp"
+#include "app/reviewer_history.hpp"
 #include "app/run_control.hpp"
 #include "app/steer.hpp"
 #include "app/version.hpp"
@@ -28,6 +31,7 @@ using base::Json;
 using model::RunStatus;
 
 ACCELOPT_JSON(AgentFlags) {
+  field.optional("reviewer", it.reviewer, "tester", it.tester);
   field.optional("agents", it.agents, "model", it.model, "base_url", it.base_url, "key_env", it.key_env, "api", it.api,
                  "mailbox", it.mailbox, "record", it.record, "replay", it.replay, "exit_when_waiting",
                  it.exit_when_waiting, "prompts", it.prompts);
@@ -38,6 +42,7 @@ Json to_json(const RunSettings& settings) {
               {"agents", settings.agents},       {"device", to_json(settings.device)},
               {"knowledge", settings.knowledge}, {"schedule", search::to_string(settings.schedule)}};
   if (!settings.against.empty()) out["against"] = to_json(settings.against);
+  if (settings.tests > 0) out["tests"] = settings.tests;
   return out;
 }
 
@@ -54,6 +59,7 @@ base::Result<RunSettings> run_settings_from(const Json& json) {
   std::string schedule(search::to_string(settings.schedule));
   base::read_field(json, "schedule", schedule);
   TRY_ASSIGN(settings.schedule, search::parse_schedule(schedule));
+  base::read_field(json, "tests", settings.tests);
   TRY_ASSIGN(settings.against, run_arms_from(json.value("against", Json::array())));
   return settings;
 }
@@ -170,7 +176,9 @@ class Session {
     TRY(gather_team());
     TRY(take_in_bundles(options));
     TRY(find_evaluator());
+    if (const auto tested = have_tests_written(); !tested) return without_tests(tested.error());
     TRY_ASSIGN(search::RunResult result, search());
+    result.tests = tests_;
     TRY(compare_winner_with_arms(result));
     result.noise = control_->noise();
     if (result.estimate.is_null()) {
@@ -212,6 +220,21 @@ class Session {
                         team.error().message);  // of whatever kind: no verdict on the task
     }
     team_ = std::move(*team);
+    return warn_of_own_kin();
+  }
+
+  /// A reviewer favours what its own model wrote.
+  base::Result<void> warn_of_own_kin() {
+    TRY_ASSIGN(const auto roles, models_of_roles(settings_.agents, config_));
+    TRY_ASSIGN(const auto judges, models_of_judges(settings_.agents, config_));
+    for (const RoleModel& judge : judges) {
+      const auto same = std::ranges::find_if(roles, [&](const RoleModel& role) {
+        return role.role == model::AgentRole::executor && role.name == judge.name;
+      });
+      if (judge.judge == model::kReviewerRole && same != roles.end())
+        note("the reviewer and the developers are one model, " + judge.config.model +
+             ": models favour their own text; name another in [models.reviewer]");
+    }
     return {};
   }
 
@@ -241,11 +264,13 @@ class Session {
 
   base::Result<void> find_evaluator() {
     if (run_.task.repo) {
-      connected_ = targets::repo::make_repo_evaluator(
+      auto gates = targets::repo::make_repo_evaluator(
           {.tools = {settings_.device.tools.begin(), settings_.device.tools.end()},
            .stop = control_->stops().abort,
            .notice = [this](const std::string& text) { note(text); },
            .opened = [this](const refactor::Costs& costs) { estimate_anew(costs); }});
+      gates_ = gates.get();
+      connected_ = std::move(gates);
     } else if (deferred_ == nullptr) {
       Config keys = config_;  // of the flags' own model as well
       keys.models["flags"].key_env = settings_.agents.key_env;
@@ -258,6 +283,46 @@ class Session {
     evaluation::Evaluator* const evaluator = deferred_ != nullptr ? deferred_ : connected_.get();
     metered_ = search::make_metered_evaluator(*evaluator, control_->budget());
     return {};
+  }
+
+  [[nodiscard]] CriticalPorts critical(std::string_view role) {
+    // In a mailbox all questions are to be there at once.
+    constexpr int kInMailbox = 256;
+    return {.chat = team_->chat_of(role),
+            .evaluator = *gates_,
+            .open = {run_.task, settings_.measure},
+            .workspace = journal_.folder(),
+            .at_once = settings_.agents.mailbox.empty() ? 8 : kInMailbox,
+            .notice = [this](const std::string& text) { note(text); }};
+  }
+
+  /// Before anything is judged: every candidate has to pass them.
+  base::Outcome<void> have_tests_written() {
+    if (settings_.tests == 0 || gates_ == nullptr) return {};
+    TRY_ASSIGN(const WrittenTests tests, tests_of_run(critical(model::kTesterRole), chats_, control_->budget(),
+                                                      settings_.tests, control_->stops().wind_down));
+    note(describe(tests));
+    tests_ = tests;
+    tests_["summary"] = describe(tests);
+    return {};
+  }
+
+  /// How a run ends whose tests were not written.
+  base::Result<search::RunResult> without_tests(const base::NotDone& why) {
+    if (why.why == base::Why::failed) {
+      TRY(give_up(why.as_error()));
+      return tl::make_unexpected(why.as_error());
+    }
+    const bool waits = why.why == base::Why::put_off;
+    search::RunResult result;
+    result.run = run_.id;
+    result.task = run_.task_name;
+    result.outcome = waits ? search::RunOutcome::waiting : search::RunOutcome::interrupted;
+    result.stopped_by = waits ? model::EndReason::waiting : model::EndReason::signal;
+    result.reason = why.message;
+    result.usage = control_->budget().by_role();
+    questions_put_off_ = waits ? 1 : 0;
+    return record_end(std::move(result));
   }
 
   base::Result<search::RunResult> search() {
@@ -275,6 +340,10 @@ class Session {
     ports.budget = &control_->budget();
     ports.lookahead = deferred_;
     ports.knowledge = knowledge.get();
+    const auto reviewer = gates_ != nullptr && settings_.search.developers > 0
+                              ? make_finalist_reviewer(critical(model::kReviewerRole))
+                              : nullptr;
+    ports.reviewer = reviewer.get();
     TRY_ASSIGN(ports.hints, hints_of_run(journal_.folder(), run_.id));
     auto report = search::run_search(request, ports, control_->stops());
     if (report) {
@@ -345,6 +414,10 @@ class Session {
                                              : RunStatus::done,
                             std::optional<Json>(std::in_place, search::to_result_json(result)),
                             is_waiting || is_interrupted ? "" : result.decision_hash));
+    if (!is_waiting && !is_interrupted && !result.review.is_null()) {
+      const auto entered = record_review_of_run(journal_.folder(), run_.id, result.commit, result.review);
+      if (!entered) note("the review was not recorded: " + entered.error().message);
+    }
     return result;
   }
 
@@ -378,6 +451,8 @@ class Session {
   std::unique_ptr<Deferral> deferral_;
   bundles::DeferredEvaluator* deferred_ = nullptr;  ///< of deferral_
   std::unique_ptr<evaluation::Evaluator> connected_;
+  targets::repo::RepoEvaluator* gates_ = nullptr;  ///< it, of a task of a repository
+  Json tests_;                                     ///< what a tester wrote; null: nobody was asked
   std::unique_ptr<evaluation::Evaluator> metered_;
 };
 

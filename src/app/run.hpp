@@ -28,6 +28,7 @@ struct RunSettings {
   search::Schedule schedule = search::Schedule::pipeline;
   std::string knowledge;          ///< as chosen_knowledge() says
   std::vector<RunArm> against{};  ///< what the winner is compared with
+  int tests = 0;                  ///< that a tester is asked for, of a task of a repository
 };
 
 base::Json to_json(const RunSettings& settings);

@@ -21,6 +21,14 @@ constexpr int kRecipesMemory = 1000;
 
 }  // namespace
 
+void take_repo_defaults(SearchFlags& flags) {
+  if (!flags.iterations) flags.iterations = 3;
+  if (!flags.attempts) flags.attempts = 1;
+  if (flags.critical) return;  // which has its own
+  if (!flags.beam) flags.beam = 2;
+  if (!flags.plans) flags.plans = 3;
+}
+
 base::Result<double> parse_duration(const std::string& text) {
   double number = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -34,12 +42,13 @@ base::Result<double> parse_duration(const std::string& text) {
 
 base::Result<void> check_prices(const RunSettings& settings, const Config& config) {
   if (!settings.search.max_usd || !settings.agents.replay.empty()) return {};
-  TRY_ASSIGN(const auto roles, models_of_roles(settings.agents, config));
+  TRY_ASSIGN(auto roles, models_of_roles(settings.agents, config));
+  TRY_ASSIGN(auto judges, models_of_judges(settings.agents, config));
+  std::ranges::move(judges, std::back_inserter(roles));
   for (const RoleModel& role : roles) {
     if (role.config.price) continue;
     return fail(ErrorCode::invalid_argument,
-                "--max-usd cannot be kept to: the price of " + role.config.model + ", which is the " +
-                    std::string(to_string(role.role)) +
+                "--max-usd cannot be kept to: the price of " + role.config.model + ", which is the " + role.title() +
                     ", is not known; add to its table in accelopt.toml: price = { input = ..., cached_input = ..., "
                     "output = ... }, dollars a million tokens, or use --max-tokens");
   }
@@ -96,6 +105,28 @@ base::Result<void> check_use(const AgentFlags& flags, bool recipes) {
   return {};
 }
 
+/// Three developers over a beam of three, a tester, and a reviewer at the end.
+base::Result<void> take_critical(const SearchFlags& flags, bool recipes, RunSettings& settings) {
+  constexpr int kDevelopers = 3;
+  constexpr int kTests = 6;
+  constexpr int kMostTests = 16;
+  settings.tests = flags.tests.value_or(flags.critical ? kTests : 0);
+  if (settings.tests < 0 || settings.tests > kMostTests)
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("--tests is {}; it must be 0 to {}", settings.tests, kMostTests));
+  if (recipes && (flags.critical || settings.tests > 0))
+    return fail(ErrorCode::invalid_argument,
+                "--critical and --tests ask models, and recipes play all roles; name a model (docs/models.md)");
+  if (!flags.critical) return {};
+  if (flags.plans)
+    return fail(ErrorCode::invalid_argument,
+                "--critical has three developers over the beam, and --plans says how many a candidate has; give one");
+  if (!flags.beam) settings.search.beam = kDevelopers;
+  settings.search.developers = kDevelopers;
+  settings.search.plans = 1;
+  return {};
+}
+
 base::Result<RunSettings> settings_from(const SearchFlags& flags, const Config& config,
                                         const Environment& environment) {
   RunSettings settings;
@@ -122,6 +153,7 @@ base::Result<RunSettings> settings_from(const SearchFlags& flags, const Config& 
     search.memory_everything = true;
   }
   if (!recipes && search.rules == search::Rules::standard) search.asking = search::Asking::together;
+  TRY(take_critical(flags, recipes, settings));
   if (flags.no_memory) search.memory_capacity = 0;
   // Recorded answers belong to recorded questions, which a store that goes on growing would change.
   if (!flags.agents.record.empty() || !flags.agents.replay.empty()) search.recall = search::Recall::queue;
@@ -149,6 +181,8 @@ base::Result<RunSettings> settings_from(const SearchFlags& flags, const Config& 
   if (search.rules == search::Rules::paper) settings.measure.protocol = model::Protocol::paper;
   TRY_ASSIGN(settings.schedule, search::parse_schedule(flags.schedule));
   settings.agents = flags.agents;
+  settings.agents.reviewer = flags.critical;
+  settings.agents.tester = settings.tests > 0;
   // A run may be resumed from another folder.
   for (std::string* folder : {&settings.agents.mailbox, &settings.agents.record, &settings.agents.replay}) {
     if (!folder->empty()) *folder = std::filesystem::absolute(*folder).lexically_normal().string();

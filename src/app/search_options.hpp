@@ -26,11 +26,17 @@ struct SearchFlags {
   std::optional<double> max_usd;
   std::string max_device_seconds;  ///< "90", "90s", "3m"
   std::string max_time;            ///< "90s", "3m", "2h"
+  bool critical = false;           ///< a reviewer decides among the finalists, of a task of a repository
+  std::optional<int> tests{};      ///< that a tester is asked for, of a task of a repository
   double allow_regression = 0.05;
   std::optional<std::uint64_t> seed;
   AgentFlags agents;
   DeviceFlags device;
 };
+
+/// For tasks of a repository, where a check takes seconds and not a tenth of that: fewer of them unless more are asked
+/// for.
+void take_repo_defaults(SearchFlags& flags);
 
 /// The settings that the flags ask for; recipes try each plan once unless told otherwise, because they answer alike.
 /// @error invalid_argument: a value outside its range, an unknown preset or strategy, a malformed duration.

@@ -20,6 +20,7 @@
 #include "llm/mailbox_model.hpp"
 #include "llm/recording.hpp"
 #include "llm/wire.hpp"
+#include "model/judges.hpp"
 #include "model/target_description.hpp"
 #include "recipes/recipes_agents.hpp"
 #include "search/budgeted_chat.hpp"
@@ -90,6 +91,10 @@ class ModelTeam : public OwnedTeam {
   }
 
   agents::Team team() override { return {planner_.get(), executor_.get(), fixer_.get(), summarizer_.get()}; }
+  llm::ChatModel* chat_of(std::string_view role) override {
+    const auto found = judges_.find(role);
+    return found == judges_.end() ? nullptr : found->second;
+  }
   [[nodiscard]] std::string description() const override { return description_; }
 
  private:
@@ -121,18 +126,22 @@ class ModelTeam : public OwnedTeam {
 
   base::Result<void> add_role(const RoleModel& chosen, std::uint64_t seed) {
     // A recording gives each role the name of whoever played it.
-    const std::string name = recording_ ? std::string(to_string(chosen.role)) : chosen.name;
+    const std::string name = recording_ ? chosen.title() : chosen.name;
     auto found = models_.find(name);
     if (found == models_.end()) {
       TRY_ASSIGN(auto model, connect(chosen, seed));
       found = models_.emplace(name, std::move(model)).first;
     }
     llm::ChatModel& chat = *found->second.continuing;
+    description_ += (description_.empty() ? "" : ", ") + chosen.title() + ": " + chat.name();
+    if (!chosen.judge.empty()) {
+      judges_[chosen.judge] = &chat;
+      return {};
+    }
     if (chosen.role == AgentRole::planner) planner_ = agents::make_model_planner(chat, prompts_);
     if (chosen.role == AgentRole::executor) executor_ = agents::make_model_executor(chat, prompts_);
     if (chosen.role == AgentRole::fixer) fixer_ = agents::make_model_fixer(chat, prompts_);
     if (chosen.role == AgentRole::summarizer) summarizer_ = agents::make_model_summarizer(chat, prompts_);
-    description_ += (description_.empty() ? "" : ", ") + std::string(to_string(chosen.role)) + ": " + chat.name();
     return {};
   }
 
@@ -162,7 +171,7 @@ class ModelTeam : public OwnedTeam {
   /// Whatever gives the answers: a recording, a folder, or an endpoint.
   base::Result<std::unique_ptr<llm::ChatModel>> make_answering(const RoleModel& chosen, std::uint64_t seed) {
     const ModelConfig& config = chosen.config;
-    if (recording_) return llm::make_replaying_model(recording_, std::string(to_string(chosen.role)));
+    if (recording_) return llm::make_replaying_model(recording_, chosen.title());
     if (config.api == "mailbox") {
       return llm::make_mailbox_model(
           {.folder = config.dir,
@@ -191,6 +200,7 @@ class ModelTeam : public OwnedTeam {
   std::map<std::string, llm::Secret> keys_;          ///< by the model's name
   std::map<std::string, std::shared_ptr<llm::Gate>> gates_;
   std::map<std::string, Connected> models_;
+  std::map<std::string, llm::ChatModel*, std::less<>> judges_;  ///< of models_
   std::unique_ptr<agents::Planner> planner_;
   std::unique_ptr<agents::Executor> executor_;
   std::unique_ptr<agents::Fixer> fixer_;
@@ -244,6 +254,17 @@ base::Result<RoleModel> model_for(AgentRole role, const AgentFlags& flags, const
   return fail(ErrorCode::invalid_argument, "no model \"" + name + "\" for the " + std::string(to_string(role)) +
                                                "; configured are " + names_of(config) + ": add [models." + name +
                                                "] to accelopt.toml, or give --base-url URL --model NAME");
+}
+
+/// Of a reviewer or tester. What the configuration names stays so beside a developers' model that the command line
+/// names: they should be different ones.
+base::Result<RoleModel> model_of_judge(const std::string& judge, const AgentFlags& flags, const Config& config) {
+  const auto own = config.models.find(judge);
+  const bool elsewhere = !flags.mailbox.empty() || !flags.replay.empty();
+  if (own != config.models.end() && !elsewhere) return RoleModel{AgentRole::executor, judge, own->second, judge};
+  TRY_ASSIGN(RoleModel chosen, model_for(AgentRole::executor, flags, config));
+  chosen.judge = judge;
+  return chosen;
 }
 
 }  // namespace
@@ -319,6 +340,19 @@ base::Result<std::vector<RoleModel>> models_of_roles(const AgentFlags& flags, co
   return roles;
 }
 
+base::Result<std::vector<RoleModel>> models_of_judges(const AgentFlags& flags, const Config& config) {
+  std::vector<RoleModel> judges;
+  std::vector<std::string_view> wanted;
+  if (flags.reviewer) wanted.push_back(model::kReviewerRole);
+  if (flags.tester) wanted.push_back(model::kTesterRole);
+  for (const std::string_view judge : wanted) {
+    TRY_ASSIGN(RoleModel chosen, model_of_judge(std::string(judge), flags, config));
+    find_list_price(chosen.config);
+    judges.push_back(std::move(chosen));
+  }
+  return judges;
+}
+
 void find_list_price(ModelConfig& model) {
   if (model.price || model.api == "mailbox") return;
   const auto api = llm::parse_api(model.api);
@@ -348,7 +382,9 @@ base::Result<std::unique_ptr<OwnedTeam>> make_team(const AgentFlags& flags, cons
   TRY_ASSIGN(
       agents::Prompts prompts,
       agents::load_prompts(flags.prompts.empty() ? std::nullopt : std::optional<std::filesystem::path>(flags.prompts)));
-  TRY_ASSIGN(const std::vector<RoleModel> roles, models_of_roles(flags, config));
+  TRY_ASSIGN(std::vector<RoleModel> roles, models_of_roles(flags, config));
+  TRY_ASSIGN(std::vector<RoleModel> judges, models_of_judges(flags, config));
+  std::ranges::move(judges, std::back_inserter(roles));
   auto team = std::make_unique<ModelTeam>(flags, std::move(prompts), ports);
   TRY(team->fill(roles, seed));
   return team;

@@ -30,6 +30,8 @@ struct AgentFlags {
   std::string prompts;             ///< folder that replaces the built-in prompts
   std::string record;              ///< folder that keeps every answer
   std::string replay;              ///< folder whose answers are given, and no model is asked
+  bool reviewer = false;           ///< one plays as well, of a critical run
+  bool tester = false;             ///< likewise
   bool exit_when_waiting = false;  ///< whether a run ends when nothing can go on without somebody's answer
 };
 
@@ -38,6 +40,8 @@ class OwnedTeam {
  public:
   virtual ~OwnedTeam() = default;
   [[nodiscard]] virtual agents::Team team() = 0;
+  /// The model of a role that is no agent of the search: reviewer or tester; null: nobody plays it.
+  [[nodiscard]] virtual llm::ChatModel* chat_of(std::string_view /*role*/) { return nullptr; }
   /// "recipes", or the models by role: for people and for the journal.
   [[nodiscard]] virtual std::string description() const = 0;
 };
@@ -55,10 +59,16 @@ struct RoleModel {
   model::AgentRole role;
   std::string name;  ///< models of one name are one model
   ModelConfig config;
+  std::string judge{};  ///< "reviewer" or "tester": in place of `role`
+  [[nodiscard]] std::string title() const { return judge.empty() ? std::string(to_string(role)) : judge; }
 };
 
 /// The model of each role, its price included where one is known; none where recipes play. @error invalid_argument.
 base::Result<std::vector<RoleModel>> models_of_roles(const AgentFlags& flags, const Config& config);
+
+/// The models of reviewer and tester, where the flags ask for them: [models.reviewer], [models.tester], also
+/// beside a model that the flags name for the developers; else theirs. @error invalid_argument.
+base::Result<std::vector<RoleModel>> models_of_judges(const AgentFlags& flags, const Config& config);
 
 /// Fills in the vendor's list price where none is configured and there is one.
 void find_list_price(ModelConfig& model);

@@ -134,6 +134,8 @@ base::Result<Exit> bench_refactorings(const app::Shell& shell, const BenchOption
   flags.only = options.only;
   flags.jobs = options.jobs;
   flags.seed = options.search.seed;
+  flags.search = options.search;
+  flags.workspace = options.workspace;
   flags.json = options.json;
   if (options.freeze) return freeze_refactor_bench(flags);
   if (options.plot || options.history) {

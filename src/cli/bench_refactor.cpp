@@ -7,7 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "app/refactor_player.hpp"
 #include "app/refactor_suite.hpp"
+#include "app/workspace.hpp"
 #include "cli/command.hpp"
 #include "cli/search_flags.hpp"
 #include "report/step_progress.hpp"
@@ -62,6 +64,12 @@ base::Result<Exit> run_refactor_bench(const app::Shell& shell, const RefactorBen
   request.seed = flags.seed.value_or(request.seed);
   request.tools.assign(flags.tools.begin(), flags.tools.end());
   request.results = flags.results;
+  TRY_ASSIGN(request.config, app::load_config(app::find_workspace(flags.workspace), shell.environment));
+  request.search = flags.search;
+  request.search.device.tools = flags.tools;
+  app::take_repo_defaults(request.search);
+  if (const auto player = app::player_of(request.search, request.config); !player)
+    return refuse_options(player.error());
   TRY_ASSIGN(const auto plan, app::plan_refactor_suite(shell, std::move(request)));
   for (const std::string& one : plan.left_out) fmt::print(stderr, "left out: {}\n", one);
   report::StepProgress steps(stderr, {.live = !flags.json && isatty(STDERR_FILENO) == 1});

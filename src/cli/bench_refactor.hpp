@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "app/search_options.hpp"
 #include "app/shell.hpp"
 #include "base/result.hpp"
 #include "cli/exit.hpp"
@@ -18,6 +19,8 @@ struct RefactorBenchFlags {
   std::vector<std::string> arms;
   std::vector<std::string> tools;
   std::string results;
+  std::string workspace;
+  app::SearchFlags search;
   std::optional<std::uint64_t> seed;
   int rounds = 1;
   int jobs = 1;

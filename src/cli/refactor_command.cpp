@@ -106,12 +106,6 @@ base::Result<Exit> check(const app::Shell& shell, RefactorFlags& flags) {
   return finish(flags, report);
 }
 
-// A check takes seconds where one of a kernel takes a tenth of that: fewer of them unless more are asked for.
-constexpr int kIterations = 3;
-constexpr int kBeam = 2;
-constexpr int kPlans = 3;
-constexpr int kAttempts = 1;
-
 /// Puts the run's commit onto a head that moved; says what came of it.
 base::Result<Exit> put_onto(const app::Shell& shell, RefactorFlags& flags, const std::string& commit) {
   TRY_ASSIGN(const auto report, with_steps(flags, [&](const app::RefactorOptions& options) {
@@ -136,12 +130,8 @@ base::Result<Exit> run_with_models(const app::Shell& shell, RefactorFlags& flags
                      .json = flags.json,
                      .verbose = flags.verbose,
                      .search = flags.search};
-  app::SearchFlags& knobs = options.search;
-  knobs.device.tools = flags.tools;
-  if (!knobs.iterations) knobs.iterations = kIterations;
-  if (!knobs.beam) knobs.beam = kBeam;
-  if (!knobs.plans) knobs.plans = kPlans;
-  if (!knobs.attempts) knobs.attempts = kAttempts;
+  options.search.device.tools = flags.tools;
+  app::take_repo_defaults(options.search);
   std::string commit;
   options.ended = [&](const search::RunResult& result) { commit = result.commit; };
   TRY_ASSIGN(const Exit exit, begin_search(shell, task, options));
@@ -153,6 +143,10 @@ base::Result<Exit> run(const app::Shell& shell, RefactorFlags& flags) {
   TRY_ASSIGN(const app::Config config, app::load_config(app::find_workspace(flags.workspace), shell.environment));
   const auto recipes = app::plays_recipes(flags.search.agents, config);
   if (!recipes) return refuse_options(recipes.error());
+  if (*recipes && (flags.search.critical || flags.search.tests)) {
+    return refuse_options({base::ErrorCode::invalid_argument,
+                           "--critical and --tests ask models, and recipes play all roles; name a model"});
+  }
   if (!*recipes) return run_with_models(shell, flags);
   flags.options.seed = flags.search.seed;
   flags.options.knowledge = flags.search.knowledge;
@@ -262,6 +256,11 @@ void add_refactor(CommandLine& app, Action& chosen) {
   running.option("--tools", &flags->tools,
                  "A folder with programs that the task's commands need, such as a virtual environment (repeatable)");
   running.option("--workspace", &flags->workspace, "Folder of accelopt.db (default: found, as for `run`)");
+  running.flag("--critical", flags->search.critical,
+               "For code that must not break: a beam of three with one developer each, tests by a tester, and a "
+               "reviewer who decides what the clock cannot (docs/review.md)");
+  running.option("--tests", &flags->search.tests,
+                 "Most tests that a tester writes from the base alone (default 0; with --critical 6)");
   declare_search(running, flags->search);
   running.chosen([&chosen, flags] { chosen = [flags](app::Shell& shell) { return run(shell, *flags); }; });
 

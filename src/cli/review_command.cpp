@@ -20,6 +20,7 @@ namespace {
 struct ReviewFlags {
   app::ReviewOptions options;
   app::AgentFlags agents;
+  app::DeviceFlags device;
   std::string task;
   std::vector<std::string> changes;
   std::vector<std::string> commits;
@@ -90,6 +91,28 @@ base::Result<Exit> calibrate(const app::Shell& shell, const ReviewFlags& flags, 
   return finished(outcome, flags, print_calibration);
 }
 
+/// Whoever calls it from a script wants to know that nothing may be kept.
+base::Result<Exit> end_of(const base::Outcome<app::ReviewReport>& outcome, const ReviewFlags& flags) {
+  TRY_ASSIGN(const Exit exit, finished(outcome, flags, print_review));
+  return exit == Exit::done && outcome && !outcome->chosen ? Exit::check_failed : exit;
+}
+
+base::Result<Exit> review_of_kernels(const app::Shell& shell, const ReviewFlags& flags, const app::Config& config) {
+  if (flags.commit || !flags.commits.empty())
+    return refuse_options({base::ErrorCode::invalid_argument, "kernels are files: leave out --commit and --of"});
+  app::KernelReviewOptions options{.task = flags.task,
+                                   .kernels = {flags.changes.begin(), flags.changes.end()},
+                                   .device = flags.device,
+                                   .seed = flags.options.refactor.seed,
+                                   .workspace = flags.options.refactor.workspace,
+                                   .draws = flags.options.draws};
+  const auto outcome = with_steps(flags, [&](const auto& step) {
+    options.step = step;
+    return app::review_kernels(shell, options, flags.agents, config);
+  });
+  return end_of(outcome, flags);
+}
+
 base::Result<Exit> review(const app::Shell& shell, ReviewFlags& flags) {
   if (const auto usable = check(flags); !usable) return refuse_options(usable.error());
   app::RefactorOptions& refactor = flags.options.refactor;
@@ -97,6 +120,8 @@ base::Result<Exit> review(const app::Shell& shell, ReviewFlags& flags) {
   refactor.tools.assign(flags.tools.begin(), flags.tools.end());
   TRY_ASSIGN(const app::Config config, app::load_config(refactor.workspace, shell.environment));
   if (flags.calibrate) return calibrate(shell, flags, config);
+  if (std::filesystem::exists(std::filesystem::path(flags.task) / "task.toml"))
+    return review_of_kernels(shell, flags, config);
   refactor.task = flags.task;
   for (const std::string& change : flags.changes) flags.options.changes.push_back({.file = change});
   for (const std::string& commit : flags.commits) flags.options.changes.push_back({.commit = commit});
@@ -105,9 +130,7 @@ base::Result<Exit> review(const app::Shell& shell, ReviewFlags& flags) {
     refactor.step = step;
     return app::review_changes(shell, flags.options, flags.agents, config);
   });
-  TRY_ASSIGN(const Exit exit, finished(outcome, flags, print_review));
-  // Whoever calls it from a script wants to know that nothing may be kept.
-  return exit == Exit::done && outcome && !outcome->chosen ? Exit::check_failed : exit;
+  return end_of(outcome, flags);
 }
 
 base::Result<Exit> reviewers(const std::string& given_workspace, const bool& json) {
@@ -129,11 +152,14 @@ void add_review(CommandLine& app, Action& chosen) {
       "Examples:\n"
       "  accelopt review accelopt-graph a.diff b.diff c.diff --model default   gates, objections, pairs in both "
       "orders\n"
+      "  accelopt review suites/nkibench-cpu/silu a.cpp b.cpp                  kernels: verified, raced, objected to "
+      "by "
+      "shapes\n"
       "  accelopt review --calibrate --model default                           how often is this model right?\n"
       "  accelopt review --calibrate --pairs 20 --mailbox questions --exit-when-waiting\n");
   auto flags = std::make_shared<ReviewFlags>();
-  command.option("task", &flags->task, "Folder of a refactoring task");
-  command.option("change", &flags->changes, "Unified diffs, or new texts of the task's file");
+  command.option("task", &flags->task, "Folder of a refactoring task, or of a kernel's");
+  command.option("change", &flags->changes, "Unified diffs, or new texts of the task's file; kernels as files");
   command.option("--of", &flags->commits, "A commit of the repository as a change (repeatable)");
   command.flag("--calibrate", flags->calibrate, "Ask about the bundled pairs, of which is known what is wrong");
   command.option("--pairs", &flags->pairs, "With --calibrate: how many of the pairs (default: all 60)").at_least(1);
@@ -141,6 +167,7 @@ void add_review(CommandLine& app, Action& chosen) {
   command.flag("--commit", flags->commit, "Confirm the chosen one and commit it on a branch of its own");
   command.flag("--json", flags->json, "One JSON object (docs/json.md)");
   declare(command, flags->agents);
+  declare(command, flags->device);
   command.option("--tools", &flags->tools, "A folder with programs that the task's commands need (repeatable)");
   command.option("--seed", &flags->options.refactor.seed, "Of all inputs (default: drawn)");
   command.option("--knowledge", &flags->options.refactor.knowledge, "The knowledge store, or none");

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "report/review_text.hpp"
 #include "report/text_width.hpp"
 
 namespace accelopt::cli {
@@ -78,26 +79,6 @@ std::string pair_text(const app::ReviewedPair& pair) {
   return text;
 }
 
-std::string reason_text(review::Reason reason) {
-  switch (reason) {
-    case review::Reason::none:
-      return "";
-    case review::Reason::only_one:
-      return "it is the only one left";
-    case review::Reason::clock:
-      return "it is certainly faster than the others that are left";
-    case review::Reason::pairs:
-      return "the clock does not separate it from others, and it won more pairs";
-    case review::Reason::rubric:
-      return "neither clock nor pairs separate it from others, and its rubric is higher";
-    case review::Reason::smaller_diff:
-      return "nothing else separates it from others, and its diff is smaller";
-    case review::Reason::identity:
-      return "nothing separates it from others";
-  }
-  return "";
-}
-
 }  // namespace
 
 std::string review_text(const app::ReviewReport& report) {
@@ -110,7 +91,7 @@ std::string review_text(const app::ReviewReport& report) {
   if (!report.pairs.empty()) text += report.agreement() + "\n";
   text += usage_text(report.usage) + "\n";
   if (!report.chosen) return text + "chosen: none; nothing is left\n";
-  text += fmt::format("chosen: {}; {}\n", *report.chosen + 1, reason_text(report.reason));
+  text += fmt::format("chosen: {}; {}\n", *report.chosen + 1, report::review_reason(review::to_string(report.reason)));
   if (report.advised && *report.advised != *report.chosen)
     text += fmt::format("the reviewer would keep {}\n", *report.advised + 1);
   if (!report.commit.empty())

@@ -11,6 +11,7 @@
 #include "cli/estimate_text.hpp"
 #include "evaluation/bench.hpp"
 #include "report/format.hpp"
+#include "report/review_text.hpp"
 #include "report/text_table.hpp"
 #include "report/text_width.hpp"
 
@@ -52,6 +53,15 @@ std::string against_table(const std::vector<search::ComparedWith>& against) {
   return "\n" + table.render();
 }
 
+/// What a tester and a reviewer said.
+std::string judged_text(const search::RunResult& result) {
+  const base::Json json = {{"tests", result.tests}, {"review", result.review}};
+  std::string text;
+  for (const std::string& line : report::tests_lines(json)) text += report::printable(line) + "\n";
+  for (const std::string& line : report::review_lines(json)) text += report::printable(line) + "\n";
+  return text.empty() ? text : "\n" + text;
+}
+
 std::string outcome_text(const search::RunResult& result) {
   if (result.outcome == search::RunOutcome::improved) {
     std::string text = fmt::format("\n{}: {} faster, confirmed {}\n\n{}", result.task,
@@ -63,6 +73,7 @@ std::string outcome_text(const search::RunResult& result) {
     for (const std::string& note : result.confirmation->notes) text += "\n" + report::printable(note);
     if (!result.confirmation->notes.empty()) text += "\n";
     text += against_table(result.against);
+    text += judged_text(result);
     if (result.derived_reference) {
       text += "\nThe reference was derived from the baseline itself: equal results were proven, correctness was not.\n";
     }
@@ -76,14 +87,14 @@ std::string outcome_text(const search::RunResult& result) {
     return fmt::format("\n{}: waiting: {}; when they are there, continue with: accelopt resume {}\n", result.task,
                        result.reason, result.run);
   }
-  return fmt::format("\n{}: no gain: {}\n", result.task, result.reason);
+  return fmt::format("\n{}: no gain: {}\n{}", result.task, result.reason, judged_text(result));
 }
 
 }  // namespace
 
 std::string attempts_text(const search::RunResult& result) {
   // Of attempts that passed and failed later: they are among the passed already.
-  static const std::set<std::string> kLater{"HELD_OUT_FAILED", "PROFILE_FAILED"};
+  static const std::set<std::string> kLater{"HELD_OUT_FAILED", "PROFILE_FAILED", "STOPPED_BY_REVIEW"};
   int attempts = 0;
   std::string statuses;
   std::string later;

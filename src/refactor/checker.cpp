@@ -323,6 +323,20 @@ Result<void> Checker::run_failed_again(const fs::path& tree, TestRun& tested) {
   return {};
 }
 
+Result<std::vector<std::string>> Checker::generated_problems(const CheckResult& change) {
+  for (const GeneratedTest& test : generated_) {
+    TRY_ASSIGN(const ProbeResult probed, probe(change, test.probe));
+    if (probed.outcome != ProbeOutcome::differs) continue;
+    const Probe& input = test.probe;
+    const std::string given = !input.script.empty() ? "the script\n" + input.script
+                              : input.request       ? to_string(*input.request)
+                                                    : "the cases " + base::ascii_line(input.cases, 1500);
+    return std::vector<std::string>{
+        fmt::format("{} ({}); with {}", probed.text, base::ascii_line(test.why, 200), given)};
+  }
+  return std::vector<std::string>();
+}
+
 /// Small and odd sizes with many cases, on every workload, under fresh seeds; the smallest size of each as well.
 Result<std::vector<std::string>> Checker::behaviour_problems(const Trees& trees) {
   for (const Workload& workload : task_.workloads) {
@@ -419,6 +433,12 @@ Result<bool> Checker::verify(CheckResult& change) {
   change.flaky = flaky_;
   change.tests = tests();
   if (!gates.pass("tests", std::move(problems))) return false;
+
+  if (!generated_.empty()) {
+    settings_.step("running the tester's tests");
+    TRY_ASSIGN(problems, generated_problems(change));
+    if (!gates.pass("generated tests", std::move(problems))) return false;
+  }
 
   settings_.step("comparing results");
   TRY_ASSIGN(problems, behaviour_problems({base_folder_, change.folder}));

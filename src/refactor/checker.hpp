@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "refactor/driver.hpp"
+#include "refactor/generated_tests.hpp"
 #include "refactor/jail.hpp"
 #include "refactor/probe.hpp"
 #include "refactor/race.hpp"
@@ -162,6 +163,9 @@ class Checker {
   /// Removes the folder that it was built in.
   void drop(CheckResult& change);
 
+  /// Each change has to pass these besides the base's own tests, from now on.
+  void hold_to(std::vector<GeneratedTest> tests) { generated_ = std::move(tests); }
+
   /// Runs an input that somebody gave on the base and on a change that was built. @error cancelled, io.
   base::Result<ProbeResult> probe(const CheckResult& change, const Probe& probe);
   /// What the generator writes for the first workload at this size, `count` cases. @error invalid_argument.
@@ -208,6 +212,7 @@ class Checker {
   /// A pair of the base with itself, and whether the unit takes long enough beside the start-up: measured again where
   /// one run says that it does not.
   base::Result<UnitTimes> time_unit(Race& race, Unit& unit, StartUp& start_up);
+  base::Result<std::vector<std::string>> generated_problems(const CheckResult& change);
   base::Result<std::vector<std::string>> behaviour_problems(const Trees& trees);
   base::Result<std::vector<std::string>> held_out_problems(const Trees& trees);
   base::Result<std::vector<std::string>> triage(CheckResult& result);
@@ -233,6 +238,7 @@ class Checker {
   TestOutcomes reliable_;            ///< passed three times on the base
   std::set<std::string> names_;      ///< of all tests of the base
   std::vector<std::string> flaky_;
+  std::vector<GeneratedTest> generated_;
   std::vector<Unit> units_;
   std::vector<BaseTime> base_times_;
   StartUp base_start_up_;

@@ -23,7 +23,7 @@ constexpr auto kReadsSource = std::to_array<std::string_view>(
      "traceback", "tracemalloc", "subprocess", "child_process", "settrace", "setprofile", ".stack"});
 
 ProbeResult unusable(std::string why) {
-  return {ProbeOutcome::unusable, std::move(why)};
+  return {.outcome = ProbeOutcome::unusable, .text = std::move(why)};
 }
 
 /// Runs pairs by `pair`: the old code against itself first, and then against the new code, again and again.
@@ -33,12 +33,15 @@ Result<ProbeResult> compare(const Trees& trees, const RunPair& pair) {
   if (!of_base && of_base.error().code == ErrorCode::invalid_argument)
     return unusable("the old code does not take it: " + base::ascii_line(of_base.error().message, 300));
   if (!of_base) return tl::make_unexpected(of_base.error());
-  if (!of_base->empty()) return unusable("the old code does not always give the same on it");
+  if (!of_base->empty()) {
+    return ProbeResult{
+        .outcome = ProbeOutcome::unusable, .text = "the old code does not always give the same on it", .wavers = true};
+  }
   for (int run = 0; run < kProbeRuns; ++run) {
     TRY_ASSIGN(std::string difference, pair(trees));
-    if (!difference.empty()) return ProbeResult{ProbeOutcome::differs, std::move(difference)};
+    if (!difference.empty()) return ProbeResult{.outcome = ProbeOutcome::differs, .text = std::move(difference)};
   }
-  return ProbeResult{ProbeOutcome::same, "old and new code do the same"};
+  return ProbeResult{.outcome = ProbeOutcome::same, .text = "old and new code do the same"};
 }
 
 /// What a script printed, and how it ended.

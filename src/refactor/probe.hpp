@@ -24,7 +24,8 @@ std::string_view to_string(ProbeOutcome outcome);
 
 struct ProbeResult {
   ProbeOutcome outcome = ProbeOutcome::same;
-  std::string text;  ///< the difference, or why it cannot be used
+  std::string text;     ///< the difference, or why it cannot be used
+  bool wavers = false;  ///< unusable because the old code does not always give the same on it
 };
 
 inline constexpr std::size_t kMostProbeBytes = 1UL << 20;

@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "base/unified_diff.hpp"
 #include "report/format.hpp"
+#include "report/review_text.hpp"
 
 namespace accelopt::report {
 namespace {
@@ -143,6 +144,10 @@ class Lesson {
     for (const model::Axis& axis : story_.run.task.definition.axes) {
       if (!axis.value) continue;
       out.fixed_axes += fmt::format("{}{} = {}", out.fixed_axes.empty() ? "" : ", ", axis.name, *axis.value);
+    }
+    if (story_.run.result) {
+      out.tested = tests_lines(*story_.run.result);
+      out.reviewed = review_lines(*story_.run.result);
     }
     for (const model::Workload& workload : story_.run.task.workloads) out.axes[workload.name] = axes_of(workload);
     if (!out.workloads.empty()) out.differs = differing_times(out.workloads);
@@ -363,6 +368,8 @@ base::Json to_json(const Explanation& explanation) {
           {"dead_ends", beside(explanation.dead_ends)},
           {"learned", learned},
           {"workloads", explanation.workloads},
+          {"tested", explanation.tested},
+          {"reviewed", explanation.reviewed},
           {"checked", explanation.checked}};
 }
 

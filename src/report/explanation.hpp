@@ -94,6 +94,8 @@ struct Explanation {
   std::vector<TriedBeside> dead_ends;  ///< of rounds in which no step of the lineage was made
   std::vector<model::Experience> learned;
   std::vector<model::WorkloadTiming> workloads;  ///< confirmed
+  std::vector<std::string> tested{};             ///< what a tester wrote, a sentence each; none: nobody did
+  std::vector<std::string> reviewed{};           ///< what a reviewer decided, likewise
   std::vector<std::string> checked;              ///< what the confirmation checked besides results
   std::vector<std::string> differs{};            ///< times that the search and the confirmation saw differently
 };

@@ -353,6 +353,14 @@ void write_end(Writer& out, const Explanation& explanation) {
       out.paragraph(one.strategy);
     }
   }
+  const auto write_list = [&](const std::string& title, const std::vector<std::string>& lines) {
+    if (lines.empty()) return;
+    out.heading(2, title);
+    for (const std::string& line : lines) out.item(line);
+    out.end_list();
+  };
+  write_list("What the tester wrote", explanation.tested);
+  write_list("What the reviewer decided", explanation.reviewed);
   if (explanation.workloads.empty()) return;
   out.heading(2, "What was confirmed");
   const bool modelled = explanation.modelled;

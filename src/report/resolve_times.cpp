@@ -151,6 +151,7 @@ ACCELOPT_JSON(ResolveLine) {
   field.optional("usd", it.usd);
   field.required("verdict", it.verdict, "strategy", it.strategy, "gain", it.gain, "peak", it.peak);
   field.optional("error", it.error);
+  field.unless_empty("reviewer", it.reviewer);
 }
 
 Result<std::vector<ResolveLine>> read_resolve_lines(std::string_view text, std::string_view name) {

@@ -53,8 +53,9 @@ struct ResolveLine {
   std::optional<double> usd;  ///< nothing: unknown
   std::string verdict;        ///< faster, not_faster, refused; empty: `error`
   std::string strategy;
-  double gain = 1;  ///< confirmed speed-up; 1 without
-  double peak = 1;  ///< of the reference solution
+  std::string reviewer{};  ///< "first of 3, 3 of 3 pairs stable"; empty: nobody reviewed
+  double gain = 1;         ///< confirmed speed-up; 1 without
+  double peak = 1;         ///< of the reference solution
   std::string error;
 
   [[nodiscard]] bool is_optimal() const { return kind == "optimal"; }

@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "model/judges.hpp"
+
 namespace accelopt::report {
 namespace {
 
@@ -72,6 +74,8 @@ class Story {
  private:
   void take(const StepRecord& step) {
     const auto kind = model::step_kind(step.key.kind);
+    const std::string judge(model::judge_of_step(step.key.kind));
+    if (!judge.empty()) out_.usage[judge] += step.usage;
     if (const auto role = model::role_of(kind); role && step.usage.calls > 0)
       out_.usage[std::string(to_string(*role))] += step.usage;
     if (kind == StepKind::open) take_opening(step.output);

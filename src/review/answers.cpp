@@ -54,7 +54,7 @@ std::int64_t whole_at(const Json& object, const char* key, std::int64_t otherwis
 }
 
 Result<Objection> read_objection(const Json& given) {
-  if (!given.is_object()) return base::fail(ErrorCode::parse, "an objection is no JSON object");
+  if (!given.is_object()) return base::fail(ErrorCode::parse, "an input is no JSON object");
   Objection objection{.why = why_of(given), .probe = {}};
   int forms = 0;
   if (const auto cases = given.find("cases"); cases != given.end() && !cases->is_null()) {
@@ -76,8 +76,22 @@ Result<Objection> read_objection(const Json& given) {
     ++forms;
   }
   if (forms != 1)
-    return base::fail(ErrorCode::parse, "an objection has exactly one of \"cases\", \"generate\" and \"script\"");
+    return base::fail(ErrorCode::parse, "an input has exactly one of \"cases\", \"generate\" and \"script\"");
   return objection;
+}
+
+/// The first `most` of a list.
+Result<std::vector<Objection>> objections_in(const Json& object, const char* list, std::size_t most) {
+  std::vector<Objection> objections;
+  const auto found = object.find(list);
+  if (found == object.end() || found->is_null()) return objections;
+  if (!found->is_array()) return base::fail(ErrorCode::parse, fmt::format("\"{}\" is no list", list));
+  for (const Json& given : *found) {
+    if (objections.size() == most) break;
+    TRY_ASSIGN(Objection objection, read_objection(given));
+    objections.push_back(std::move(objection));
+  }
+  return objections;
 }
 
 /// `text` without the marks that a diff's lines begin with.
@@ -144,15 +158,14 @@ Result<Opinion> read_opinion(std::string_view answer, std::string_view diff) {
     kept.quote = base::text_at(*item, "quote");
     kept.holds = occurs_in(kept.quote, diff);
   }
-  if (const auto objections = object.find("objections"); objections != object.end() && !objections->is_null()) {
-    if (!objections->is_array()) return base::fail(ErrorCode::parse, "\"objections\" is no list");
-    for (const Json& given : *objections) {
-      if (opinion.objections.size() == kMostObjections) break;
-      TRY_ASSIGN(Objection objection, read_objection(given));
-      opinion.objections.push_back(std::move(objection));
-    }
-  }
+  TRY_ASSIGN(opinion.objections, objections_in(object, "objections", kMostObjections));
   return opinion;
+}
+
+Result<std::vector<Objection>> read_objections(std::string_view answer, const char* list, std::size_t most) {
+  TRY_ASSIGN(const Json object, object_in(answer));
+  if (!object.contains(list)) return base::fail(ErrorCode::parse, fmt::format("\"{}\" is missing", list));
+  return objections_in(object, list, most);
 }
 
 Result<PairAnswer> read_pair(std::string_view answer, std::string_view first, std::string_view second) {

@@ -62,6 +62,8 @@ bool occurs_in(std::string_view quote, std::string_view diff);
 
 /// @error parse: it is no answer of that form; the message says what is wrong, to be told to whoever answered.
 base::Result<Opinion> read_opinion(std::string_view answer, std::string_view diff);
+/// What stands in the answer's list of this name, the first `most` of it; where there is none, nothing. @error parse.
+base::Result<std::vector<Objection>> read_objections(std::string_view answer, const char* list, std::size_t most);
 /// The letters of the two as they were shown. @error parse.
 base::Result<PairAnswer> read_pair(std::string_view answer, std::string_view first, std::string_view second);
 

@@ -65,6 +65,19 @@ std::vector<llm::Message> pair_question(const Subject& subject, const std::pair<
                                                                {"second_change", fenced(second_change, "diff")}})}};
 }
 
+std::string unreadable(std::string_view why) {
+  return "This answer cannot be read: " + std::string(why) +
+         ". Give the whole answer again, in the form that was asked for.";
+}
+
+std::vector<llm::Message> tests_question(const Subject& subject, int count) {
+  return {{llm::Speaker::system, filled_prompt("tests.system.txt", {{"count", std::to_string(count)},
+                                                                    {"objection_form", subject.objection_form}})},
+          {llm::Speaker::user, filled_prompt("tests.user.txt", {{"language", subject.language.name},
+                                                                {"base", fenced(subject.base, "")},
+                                                                {"how_to_object", subject.how_to_object}})}};
+}
+
 std::pair<std::string, std::string> letters_of(std::uint64_t seed, std::string_view label) {
   // None that stands for a grade, a truth or a place.
   constexpr std::string_view kLetters = "GHJKMPQRVWXZ";
@@ -76,8 +89,10 @@ std::pair<std::string, std::string> letters_of(std::uint64_t seed, std::string_v
 
 std::string prompts_hash() {
   std::string all;
-  for (const BuiltinText& file : builtin_prompts())
-    all += std::string(file.name) + '\0' + std::string(file.text) + '\0';
+  for (const BuiltinText& file : builtin_prompts()) {
+    if (!file.name.starts_with("tests."))
+      all += std::string(file.name) + '\0' + std::string(file.text) + '\0';  // a reviewer does not see the others
+  }
   return base::sha256_hex(all);
 }
 

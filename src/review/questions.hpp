@@ -25,6 +25,11 @@ std::vector<llm::Message> opinion_question(const Subject& subject, const std::st
 std::vector<llm::Message> pair_question(const Subject& subject, const std::pair<std::string, std::string>& letters,
                                         const std::string& first_change, const std::string& second_change);
 
+/// At most `count` tests of the base are asked for.
+std::vector<llm::Message> tests_question(const Subject& subject, int count);
+/// What is said to an answer that cannot be read.
+std::string unreadable(std::string_view why);
+
 /// Two letters for the question of this label; the same for the same seed and label.
 std::pair<std::string, std::string> letters_of(std::uint64_t seed, std::string_view label);
 

@@ -35,8 +35,7 @@ Outcome<void> ask(const Asking& asking, const std::string& label, std::vector<ll
     const auto done = read(reply->text);
     if (done) return {};
     messages.push_back({llm::Speaker::assistant, reply->text});
-    messages.push_back({llm::Speaker::user, "This answer cannot be read: " + done.error().message +
-                                                ". Give the whole answer again, in the form that was asked for."});
+    messages.push_back({llm::Speaker::user, unreadable(done.error().message)});
   }
   return {};
 }
@@ -96,6 +95,7 @@ Outcome<model::Usage> ask_all(const Asking& asking, std::vector<OpinionTask>& op
     for (std::size_t i = 0; i < count; ++i) threads.emplace_back(work);
   }
   if (failed) return tl::make_unexpected(*failed);
+  if (put_off > 0) asking.put_off(put_off);
   if (put_off > 0) return base::put_off(fmt::format("{} of {} questions wait for an answer", put_off, all));
   return usage;
 }

@@ -38,6 +38,7 @@ struct Asking {
   std::uint64_t seed = 0;  ///< of letters and labels
   std::stop_token stop{};
   int at_once = 8;
+  std::function<void(std::size_t questions)> put_off = [](std::size_t) {};
   std::function<void(std::size_t done, std::size_t of)> progress = [](std::size_t, std::size_t) {};
 };
 

@@ -163,9 +163,9 @@ void Budget::count_put_off(int evaluations) {
   taken_ += evaluations;
 }
 
-void Budget::charge(model::AgentRole role, const model::Usage& usage) {
+void Budget::charge(std::string_view role, const model::Usage& usage) {
   const std::scoped_lock lock(mutex_);
-  by_role_[std::string(to_string(role))] += usage;
+  by_role_[std::string(role)] += usage;
   total_ += usage;
 }
 

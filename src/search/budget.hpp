@@ -11,6 +11,7 @@
 #include <set>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/outcome.hpp"
@@ -55,7 +56,9 @@ class Budget {
   /// Evaluations that an earlier part of the run took and that are not on record yet: put off, their results to come.
   void count_put_off(int evaluations);
   /// Files what an answer used.
-  void charge(model::AgentRole role, const model::Usage& usage);
+  void charge(model::AgentRole role, const model::Usage& usage) { charge(to_string(role), usage); }
+  /// The same of one who is no role of the search, such as a reviewer.
+  void charge(std::string_view role, const model::Usage& usage);
 
   /// Amounts that nobody else may use meanwhile; given back at its end. Must not outlive the budget.
   class Reservation {

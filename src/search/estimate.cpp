@@ -90,7 +90,8 @@ Counts count(const SearchSettings& settings, const EstimateFacts& facts) {
   const Range members =
       exactly(settings.strategy == Strategy::repeated_sampling ? settings.beam : 1) + later * facts.beam;
   Counts counts;
-  const Range plans = together(members, exactly(settings.plans));
+  const Range plans = settings.developers > 0 ? facts.iterations * exactly(settings.developers)
+                                              : together(members, exactly(settings.plans));
   counts.planning = settings.asking == Asking::together ? members : plans;
   counts.attempts = together(together(plans, facts.answered), exactly(settings.attempts));
   counts.fixes = counts.attempts * facts.fixes;
@@ -147,6 +148,13 @@ Range wall_of(const EstimateFacts& facts, const Counts& counts, const Range& exp
 
 }  // namespace
 
+/// An opinion on each finalist, and every pair in both orders, twice each.
+Range questions_of_review(const SearchSettings& settings) {
+  const auto questions = [](double finalists) { return finalists + 4 * finalists * (finalists - 1) / 2; };
+  const double most = std::min(settings.developers, settings.confirm_tries);
+  return {0, questions(std::min(most, 2.0)), questions(most)};
+}
+
 EstimateFacts facts_of_settings(const SearchSettings& settings) {
   EstimateFacts facts;
   const double rounds = settings.iterations;
@@ -180,21 +188,27 @@ Estimate estimate(const SearchSettings& settings, const EstimateFacts& facts) {
                  {AgentRole::summarizer, counts.lessons * facts.asked_again}};
     bool priced = true;
     Range usd;
-    for (const auto& [role, calls] : out.calls) {
-      out.all_calls = out.all_calls + calls;
-      const auto known = facts.roles.find(role);
-      if (known == facts.roles.end()) continue;
-      out.input_tokens = out.input_tokens + calls * known->second.input_tokens;
-      out.output_tokens = out.output_tokens + calls * known->second.output_tokens;
-      priced = priced && known->second.price;
-      if (!known->second.price) continue;
-      const llm::Price& price = *known->second.price;
+    const auto add = [&](const Range& calls, const RoleFacts& known) {
+      out.input_tokens = out.input_tokens + calls * known.input_tokens;
+      out.output_tokens = out.output_tokens + calls * known.output_tokens;
+      priced = priced && known.price;
+      if (!known.price) return;
+      const llm::Price& price = *known.price;
       const double discount = std::max(price.input - price.cached_input, 0.0);
       const Range input{(price.input - discount * facts.cached.high) / 1e6,
                         (price.input - discount * facts.cached.expected) / 1e6,
                         (price.input - discount * facts.cached.low) / 1e6};
-      usd = usd +
-            calls * (known->second.input_tokens * input + known->second.output_tokens * exactly(price.output / 1e6));
+      usd = usd + calls * (known.input_tokens * input + known.output_tokens * exactly(price.output / 1e6));
+    };
+    for (const auto& [role, calls] : out.calls) {
+      out.all_calls = out.all_calls + calls;
+      const auto known = facts.roles.find(role);
+      if (known != facts.roles.end()) add(calls, known->second);
+    }
+    for (const auto& [name, judge] : facts.judges) {
+      const Range& calls = out.judges[name] = judge.questions * facts.asked_again;
+      out.all_calls = out.all_calls + calls;
+      add(calls, judge.known);
     }
     out.tokens = out.input_tokens + out.output_tokens;
     if (priced) out.usd = usd;
@@ -215,6 +229,7 @@ Estimate estimate(const SearchSettings& settings, const EstimateFacts& facts) {
   if (settings.max_device_seconds) shortening.by(out.device_seconds, *settings.max_device_seconds);
   if (settings.max_seconds) shortening.by(out.wall_seconds, *settings.max_seconds);
   for (auto& [role, calls] : out.calls) shortening.apply(calls);
+  for (auto& [name, calls] : out.judges) shortening.apply(calls);
   for (Range* range : {&out.all_calls, &out.input_tokens, &out.output_tokens, &out.tokens, &out.evaluations,
                        &out.device_seconds, &out.wall_seconds})
     shortening.apply(*range);
@@ -230,6 +245,7 @@ Estimate estimate(const SearchSettings& settings, const EstimateFacts& facts) {
 void to_json(Json& out, const Estimate& value) {
   Json calls = Json::object();
   for (const auto& [role, range] : value.calls) calls[std::string(to_string(role))] = range;
+  for (const auto& [name, range] : value.judges) calls[name] = range;
   out = {{"calls_by_role", calls},
          {"calls", value.all_calls},
          {"input_tokens", value.input_tokens},

@@ -36,10 +36,19 @@ struct RoleFacts {
   std::optional<llm::Price> price;
 };
 
+/// One who is asked beside the roles of a search.
+struct JudgeFacts {
+  Range questions;
+  RoleFacts known;
+};
+/// To the reviewer of a critical search: an opinion on each finalist, and every pair in both orders, twice each.
+Range questions_of_review(const SearchSettings& settings);
+
 /// What is known of models, kernels and device.
 struct EstimateFacts {
   bool models = false;                          ///< false: recipes play, and nothing is asked
   std::map<model::AgentRole, RoleFacts> roles;  ///< empty where recipes play
+  std::map<std::string, JudgeFacts> judges{};   ///< reviewer, tester, where there are any
   int concurrency = 32;                         ///< questions in flight
   Range beam;                                   ///< members of an iteration after the first
   Range iterations;
@@ -59,6 +68,7 @@ EstimateFacts facts_of_settings(const SearchSettings& settings);
 
 struct Estimate {
   std::map<model::AgentRole, Range> calls;
+  std::map<std::string, Range> judges{};  ///< calls likewise
   Range all_calls;
   Range input_tokens, output_tokens, tokens;
   std::optional<Range> usd;  ///< none: a price is not known

@@ -16,11 +16,17 @@ using model::Identity;
 
 namespace {
 
+int most_attempts_of(const Exploration& x) {
+  int plans = 0;
+  for (std::size_t parent = 0; parent < x.beam.size(); ++parent) plans += plans_for(x.settings, parent, x.beam.size());
+  return plans * x.settings.attempts;
+}
+
 class Explorer {
  public:
   explicit Explorer(const Exploration& exploration)
       : x_(exploration),
-        flow_(x_.schedule, x_.flow, static_cast<int>(x_.beam.size()) * x_.settings.plans * x_.settings.attempts),
+        flow_(x_.schedule, x_.flow, most_attempts_of(x_)),
         shared_{.task = x_.task,
                 .best = x_.beam.front(),
                 .asker = x_.asker,
@@ -49,7 +55,7 @@ class Explorer {
           in_turn_or_beside(branches, [this, parent] { explore_parent(parent); });
           continue;
         }
-        for (int plan = 0; plan < x_.settings.plans; ++plan) {
+        for (int plan = 0; plan < plans_of(parent); ++plan) {
           explore_beside(branches, [this, parent, plan] { explore_branch(parent, plan); });
         }
       }
@@ -87,6 +93,7 @@ class Explorer {
 
   /// One question for all plans, and a branch for each.
   void explore_parent(int parent) {
+    if (plans_of(parent) == 0) return;
     const Identity identity{.iteration = x_.iteration, .parent = parent};
     const auto answer = ask_for_plans(identity);
     const std::size_t given = answer && answer->value ? answer->value->size() : 0;
@@ -94,7 +101,7 @@ class Explorer {
                              : given == 0 ? "no plan: " + answer->lost
                                           : "no plan: the planner gave " + std::to_string(given);
     Threads branches(threads_);
-    for (int plan = 0; plan < x_.settings.plans; ++plan) {
+    for (int plan = 0; plan < plans_of(parent); ++plan) {
       Identity own = identity;
       own.plan = plan;
       if (static_cast<std::size_t>(plan) < given) {
@@ -116,6 +123,10 @@ class Explorer {
     else
       lose_all(identity, answer ? "no plan: " + answer->lost : answer.error().message,
                answer ? std::nullopt : std::optional(answer.error()));
+  }
+
+  [[nodiscard]] int plans_of(int parent) const {
+    return plans_for(x_.settings, static_cast<std::size_t>(parent), x_.beam.size());
   }
 
   /// Each attempt on a thread of its own unless everything is done one by one.
@@ -146,7 +157,7 @@ class Explorer {
 
   base::Outcome<agents::Answer<std::vector<model::Plan>>> ask_for_plans(const Identity& identity) {
     TRY_ASSIGN(auto question, question_of(identity));
-    question.plans = x_.settings.plans;
+    question.plans = plans_of(identity.parent);
     return x_.asker.plans(question, input_hash_of(question), x_.stops.wind_down);
   }
 

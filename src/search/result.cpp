@@ -70,6 +70,8 @@ Json to_result_json(const RunResult& result) {
   out["estimate"] = result.estimate;
   out["noise"] = result.noise;
   if (!result.against.empty()) out["against"] = result.against;
+  if (!result.tests.is_null()) out["tests"] = result.tests;
+  if (!result.review.is_null()) out["review"] = result.review;
   const bool improved = result.outcome == RunOutcome::improved && result.confirmation;
   if (improved) {
     out["speedup"] = Json(*result.confirmation->ratio);

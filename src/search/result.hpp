@@ -60,6 +60,9 @@ struct RunResult {
   std::vector<std::string> bundles{};  ///< of `waiting`: folders of the bundles that have to be executed
   std::string device;
   std::string decision_hash;
+  std::string reviewed{};               ///< "first of 3, 2 of 3 pairs stable"; empty: nobody reviewed
+  base::Json tests;                     ///< what a tester wrote, docs/json.md; null: nobody was asked
+  base::Json review;                    ///< what the reviewer found, docs/json.md; null: nobody reviewed
   std::vector<ComparedWith> against{};  ///< in the order in which they were named; of a run with a winner
   base::Json noise;                     ///< of the machine, as it was last measured in the workspace; null: never
   base::Json estimate;                  ///< by quantity: what was predicted, what it was; null: nothing was

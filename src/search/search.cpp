@@ -10,6 +10,7 @@
 
 #include "base/hash.hpp"
 #include "memory/queue.hpp"
+#include "search/decision_line.hpp"
 #include "search/exploration.hpp"
 #include "search/hints.hpp"
 #include "search/learning.hpp"
@@ -79,6 +80,8 @@ class Search {
       if (stopping()) break;
       TRY(decide_whether_to_stop());
     }
+    if (stopping()) return {};
+    if (settings_.developers > 0 && !finalists_.empty()) TRY(review());
     return stopping() ? Outcome<void>() : confirm();
   }
 
@@ -129,7 +132,7 @@ class Search {
     ports_.events->on(model::RunStarted{request_.run, request_.task.definition.name, opened_.device.name,
                                         settings_.iterations, geometric_mean_ns(opened_.baseline.workloads),
                                         least_roofline(opened_.baseline.workloads),
-                                        settings_.iterations * widest * settings_.plans * settings_.attempts});
+                                        settings_.iterations * most_attempts(settings_)});
     if (settings_.near_roofline > 0 && least_roofline(opened_.baseline.workloads) >= 1 - settings_.near_roofline) {
       stopped_by_ = EndReason::near_roofline;
     }
@@ -268,7 +271,13 @@ class Search {
     const bool same = finalist_ids() == best_before;
     rounds_without_new_incumbent_ = same ? rounds_without_new_incumbent_ + 1 : 0;
     if (!same && !finalists_.empty()) ++gains_;
-    log_decision(outcomes, lessons_decide() ? *lessons : Lessons());
+    decisions_.push_back(decision_line({.iteration = iteration_,
+                                        .outcomes = outcomes,
+                                        .beam = beam_,
+                                        .shown = shown_,
+                                        .lessons = lessons_decide() ? *lessons : Lessons(),
+                                        .memory = memory_,
+                                        .incumbent = finalist_ids()}));
     ++iteration_;
     announce_selection();
     return {};
@@ -404,6 +413,22 @@ class Search {
     return iteration_ >= settings_.iterations ? std::optional(EndReason::iterations) : std::nullopt;
   }
 
+  /// Finalists that are proved wrong are out, and the others are confirmed in the reviewer's order.
+  Outcome<void> review() {
+    TRY_ASSIGN(review_, review_finalists({.task_id = model::task_id(request_.task),
+                                          .finalists = finalists_,
+                                          .reviewer = ports_.reviewer,
+                                          .recorder = recorder_,
+                                          .budget = budget_,
+                                          .events = *ports_.events,
+                                          .stops = stops_}));
+    if (!review_) return {};
+    finalists_ = in_order(finalists_, review_->order);
+    if (!review_->stopped.empty()) counts_["STOPPED_BY_REVIEW"] = static_cast<int>(review_->stopped.size());
+    decisions_.push_back(decision_line(*review_));
+    return {};
+  }
+
   /// The best of the last play-off, in fresh processes on fresh inputs; the next ones when it does not hold.
   Outcome<void> confirm() {
     for (std::size_t place = 0; place < finalists_.size(); ++place) {
@@ -438,40 +463,6 @@ class Search {
     measurer_.expect_confirmations(rest);
   }
 
-  /// One line of the decision log: nothing in it depends on time or on the order of arrival.
-  void log_decision(const std::vector<AttemptOutcome>& outcomes, const Lessons& lessons) {
-    Json attempts = Json::array();
-    for (const AttemptOutcome& outcome : outcomes) {
-      if (!outcome.candidate) continue;
-      attempts.push_back({{"id", model::to_string(outcome.identity)},
-                          {"source", outcome.candidate->kernel.id()},
-                          {"status", model::to_string(outcome.candidate->evaluation.status)},
-                          {"verdict", model::to_string(outcome.candidate->evaluation.verdict)},
-                          {"duplicate", outcome.duplicate}});
-    }
-    Json beam = Json::array();
-    for (const Candidate& member : beam_) {
-      beam.push_back({{"id", model::to_string(member.identity)},
-                      {"source", member.kernel.id()},
-                      {"score", member.score.estimate}});
-    }
-    Json memory = Json::array();
-    for (const model::Experience& experience : memory_) memory.push_back(experience.id);
-    Json shown = Json::array();
-    for (const memory::Queue& queue : shown_) {
-      Json ids = Json::array();
-      for (const model::Experience& experience : queue) ids.push_back(experience.id);
-      shown.push_back(ids);
-    }
-    decisions_.push_back({{"iteration", iteration_ + 1},
-                          {"attempts", attempts},
-                          {"beam", beam},
-                          {"shown", shown},
-                          {"lessons", {{"asked", lessons.asked}, {"none", lessons.none}, {"lost", lessons.lost}}},
-                          {"memory", memory},
-                          {"incumbent", finalist_ids()}});
-  }
-
   Result<RunReport> finish() {
     RunReport report;
     RunResult& result = report.result;
@@ -496,6 +487,10 @@ class Search {
         result.reason += "; the budget ended it: " + budget_.explanation();
     }
     result.confirmation = confirmation_;
+    if (review_) {
+      result.reviewed = review_->summary;
+      result.review = review_->report;
+    }
     result.baseline = opened_.baseline.workloads;
     result.counts = counts_;
     result.known = known_;
@@ -513,7 +508,7 @@ class Search {
     report.decisions = decisions_;
     if (!stopping()) TRY(keep_decisions(result.decision_hash));
     result.derived_reference = request_.task.derived_reference;
-    report.questions_put_off = asker_.put_off();
+    report.questions_put_off = asker_.put_off() + (ports_.reviewer != nullptr ? ports_.reviewer->put_off() : 0);
     report.steps_found = recorder_.found();
     report.steps_absent = recorder_.absent();
     ports_.events->on(model::RunFinished{std::string(to_string(result.outcome)), name_of(result.stopped_by),
@@ -538,6 +533,7 @@ class Search {
                                               std::to_string(static_cast<int>(std::lround(share * 100))) +
                                               " % of this machine's roofline)"
                                         : std::string();
+    if (review_ && review_->order.empty()) return review_->why_none();
     if (confirmation_ && !confirmation_->reason.empty())
       return "the best candidate was not confirmed: " + confirmation_->reason + where;
     if (confirmation_) return "the best candidate was not confirmed" + where;
@@ -576,6 +572,7 @@ class Search {
   int gains_ = 0;         ///< times that another kernel became the incumbent
   bool waiting_ = false;  ///< something was put off: what depends on it may not be decided without it
   std::optional<EndReason> stopped_by_;
+  std::optional<FinalistReview> review_;
   std::optional<model::Evaluation> confirmation_;
   std::optional<Candidate> winner_;
   Json decisions_ = Json::array();
@@ -586,8 +583,7 @@ class Search {
 base::Result<RunReport> run_search(const RunRequest& request, const RunPorts& ports, const Stops& stops) {
   TRY(check(request.settings));
   const SearchSettings& settings = request.settings;
-  if (request.schedule == Schedule::stages &&
-      settings.beam * settings.plans * settings.attempts > kMostAttemptsInStages) {
+  if (request.schedule == Schedule::stages && most_attempts(settings) > kMostAttemptsInStages) {
     return base::fail(ErrorCode::invalid_argument, "beam x plans x attempts is over " +
                                                        std::to_string(kMostAttemptsInStages) +
                                                        ", too many for --schedule stages; use pipeline");

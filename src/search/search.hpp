@@ -13,6 +13,7 @@
 #include "model/events.hpp"
 #include "model/task.hpp"
 #include "search/attempt.hpp"
+#include "search/finalist_review.hpp"
 #include "search/flow.hpp"
 #include "search/hints.hpp"
 #include "search/result.hpp"
@@ -43,7 +44,8 @@ struct RunPorts {
   evaluation::Lookahead* lookahead = nullptr;
   /// What outlives runs; null: the run learns for itself alone.
   memory::Knowledge* knowledge = nullptr;
-  HintSource hints{};  ///< what the user tells the run while it goes on; empty: nobody can
+  FinalistReviewer* reviewer = nullptr;  ///< of a critical search, which has developers; may be null in a replay
+  HintSource hints{};                    ///< what the user tells the run while it goes on; empty: nobody can
 };
 
 /// What a run came to, and how much of what it asked was on record.

@@ -50,6 +50,9 @@ constexpr std::array kRanges{
     SettingRange{"confirm_tries", &SearchSettings::confirm_tries, 1, 16},
 };
 
+/// What a reviewer can compare in pairs.
+constexpr int kMostDevelopers = 6;
+
 /// Not a number, and no end, are no limits.
 bool is_limit(double value) {
   return value > 0 && std::isfinite(value);
@@ -80,6 +83,10 @@ base::Result<SearchSettings> preset(std::string_view name) {
 }
 
 base::Result<void> check(const SearchSettings& settings) {
+  if (settings.developers < 0 || settings.developers > kMostDevelopers) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("developers is {}; it must be 0 to {}", settings.developers, kMostDevelopers));
+  }
   for (const SettingRange& range : kRanges) {
     const int value = settings.*range.field;
     if (value < range.low || value > range.high) {
@@ -164,6 +171,8 @@ ACCELOPT_JSON(SearchSettings) {
                  it.near_roofline, "memory_everything", it.memory_everything, "exclude_family", it.exclude_family,
                  "max_seconds", it.max_seconds, "max_device_seconds", it.max_device_seconds, "max_evaluations",
                  it.max_evaluations, "max_tokens", it.max_tokens, "max_usd", it.max_usd);
+  // Left out where there are none, as in what was recorded before there were any.
+  if (Field::kReads || it.developers != 0) field.optional("developers", it.developers);
   // What a run of before there was a choice had. It has no field of how plans are asked for, and its steps are found
   // by what it has.
   if constexpr (Field::kReads) {
@@ -174,6 +183,17 @@ ACCELOPT_JSON(SearchSettings) {
   field.optional_name("rules", it.rules, kRules);
   field.optional_name("recall", it.recall, kRecalls);
   if (Field::kReads || it.asking != Asking::apart_renamed) field.optional_name("asking", it.asking, kAskings);
+}
+
+int plans_for(const SearchSettings& settings, std::size_t place, std::size_t beam) {
+  if (settings.developers == 0) return settings.plans;
+  const auto all = static_cast<std::size_t>(settings.developers);
+  return static_cast<int>(all / beam + (place < all % beam ? 1 : 0));
+}
+
+int most_attempts(const SearchSettings& settings) {
+  const int plans = settings.developers > 0 ? settings.developers : beam_width(settings) * settings.plans;
+  return plans * settings.attempts;
 }
 
 int beam_width(const SearchSettings& settings) {

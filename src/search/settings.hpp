@@ -2,6 +2,7 @@
 // Every knob of a search: meaning, unit, range.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,10 +26,13 @@ enum class Recall { queue, ranked };
 enum class Asking { apart_renamed, apart, together };
 
 struct SearchSettings {
-  int iterations = 6;        ///< T, rounds; 1..1000
-  int beam = 3;              ///< B, candidates kept; 1..64
-  int plans = 4;             ///< N, plans a candidate; 1..256
-  int attempts = 2;          ///< K, executor tries a plan; 1..64
+  int iterations = 6;  ///< T, rounds; 1..1000
+  int beam = 3;        ///< B, candidates kept; 1..64
+  int plans = 4;       ///< N, plans a candidate; 1..256
+  int attempts = 2;    ///< K, executor tries a plan; 1..64
+  /// Plans of an iteration, shared out over the beam, best first; 0 (`plans` for each candidate) .. 6. With it the
+  /// finalists go before a reviewer, who decides which one is confirmed.
+  int developers = 0;
   int fixes = 3;             ///< F, fixer tries an attempt; 0..16
   int memory_capacity = 16;  ///< ExpN, experiences shown to the planner; 0: none
   int memory_new = 8;        ///< TopK, experiences added an iteration; 0..256
@@ -61,6 +65,11 @@ base::Result<SearchSettings> preset(std::string_view name);
 
 /// @error invalid_argument: a value outside its range, with its name and range.
 base::Result<void> check(const SearchSettings& settings);
+
+/// Plans for the candidate at this place of a beam.
+int plans_for(const SearchSettings& settings, std::size_t place, std::size_t beam);
+/// Most attempts of one iteration.
+int most_attempts(const SearchSettings& settings);
 
 /// Kernels that an iteration begins with, and places of its play-off.
 int beam_width(const SearchSettings& settings);

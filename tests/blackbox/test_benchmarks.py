@@ -48,6 +48,18 @@ class BenchmarksTest(support.TestCase):
         self.assertEqual(line["base"], head)
         self.assertFalse((made / "solutions").exists())
 
+    def test_recorded_answers_of_a_model_resolve_tasks(self):
+        played = self.accelopt("bench", BENCHMARKS, "--only", "rules-py", "--only", "glossary-py", "--replay", BENCHMARKS / "answers",
+                               "--iterations", 1, "--plans", 1, "--beam", 1, "--results", self.folder / "results.jsonl", "--json", seconds=900)
+        self.assertEqual(played.code, 0, played)
+        lines = {line["task"]: line for line in map(json.loads, played.out.splitlines())}
+        self.assertEqual(set(lines), {"rules-py", "glossary-py"})
+        for line in lines.values():
+            self.assertEqual((line["resolved"], line["error"], line["calls"], line["evaluations"]), (True, "", 3, 1), line)
+            self.assertGreater(line["tokens"], 2000)
+            self.assertEqual((line["settings"]["player"], line["settings"]["models"]), ("models", "recorded answers"))
+        self.assertIn("Stop at the first", lines["rules-py"]["strategy"])
+
     def test_what_no_recipe_fits_is_not_resolved(self):
         line = self.play(BENCHMARKS, "hash-c", 3)
         self.assertEqual((line["resolved"], line["verdict"], line["evaluations"], line["gain"]), (False, "not_faster", 0, 1))

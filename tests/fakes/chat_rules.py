@@ -8,7 +8,7 @@ import threading
 
 from chat_wires import OpenAi
 
-MARKERS = {role: f"You are the {role}" for role in ("planner", "executor", "fixer", "summarizer", "reviewer")}
+MARKERS = {role: f"You are the {role}" for role in ("planner", "executor", "fixer", "summarizer", "reviewer", "tester")}
 
 
 class Unscripted(Exception):

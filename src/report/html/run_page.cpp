@@ -13,6 +13,7 @@
 #include "report/html/diff_table.hpp"
 #include "report/html/page.hpp"
 #include "report/html/run_plots.hpp"
+#include "report/review_text.hpp"
 #include "report/text_width.hpp"
 
 namespace accelopt::report::html {
@@ -91,6 +92,13 @@ Markup compared_with(const RunStory& story) {
                                 base::text_at(one, "status") + (reason.empty() ? "" : ": ") + clipped(reason)}));
   }
   return to_markup(table);
+}
+
+Markup list_of(const std::vector<std::string>& lines) {
+  if (lines.empty()) return {};
+  Markup items;
+  for (const std::string& line : lines) items += element("li", line);
+  return element("ul", items);
 }
 
 /// Whether recipes could have made the winner, step by step.
@@ -231,12 +239,15 @@ std::string run_page(const RunStory& story) {
   progress += convergence_by_cost(story);
   Markup costs = tokens_by_role(story);
   costs += timeline_rows(story);
+  const Json result = story.run.result.value_or(Json());
   const std::vector<std::tuple<std::string, std::string, Markup>> parts{
       {"asked", "What was asked", asked(story)},
       {"figures", "The figures", speedup_by_workload(story)},
       {"convergence", "How it went", progress},
       {"candidates", "The candidates", story.attempts.empty() ? Markup() : candidate_tree(story)},
       {"change", "The winning change", winning_change(story)},
+      {"tests", "What the tester wrote", list_of(tests_lines(result))},
+      {"review", "What the reviewer decided", list_of(review_lines(result))},
       {"against", "Compared with", compared_with(story)},
       {"novelty", "What recipes could have made", novelty(story)},
       {"peaks", "Against the device's peaks", roofline_shares(story)},

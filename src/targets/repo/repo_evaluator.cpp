@@ -53,9 +53,9 @@ struct Times {
   std::vector<double> old_ns, new_ns, log_ratios;
 };
 
-class RepoEvaluator final : public evaluation::Evaluator {
+class GateEvaluator final : public RepoEvaluator {
  public:
-  explicit RepoEvaluator(RepoOptions options) : options_(std::move(options)) {}
+  explicit GateEvaluator(RepoOptions options) : options_(std::move(options)) {}
 
   base::Outcome<Reply> answer(const evaluation::Request& request, std::stop_token stop) override {
     const std::scoped_lock lock(mutex_);  // also because what runs beside a race disturbs it
@@ -63,8 +63,31 @@ class RepoEvaluator final : public evaluation::Evaluator {
     return evaluation::answer_by_type(request, [&](const auto& own) { return carry_out(own); });
   }
 
+  base::Outcome<void> with_checker(const evaluation::Open& open, const std::vector<model::Kernel>& kernels,
+                                   const Use& use) override {
+    const std::scoped_lock lock(mutex_);
+    TRY(prepare(open));
+    keep_trees_ = kernels.size() + kMostTrees;
+    Changes changes;
+    for (const model::Kernel& kernel : kernels) {
+      TRY_ASSIGN(const refactor::CheckResult* const change, change_of(kernel));
+      changes.push_back(*change);
+    }
+    auto used = use(*checker_, changes);
+    keep_trees_ = kMostTrees;
+    return used;
+  }
+
+  void hold_to(std::vector<refactor::GeneratedTest> tests) override {
+    const std::scoped_lock lock(mutex_);
+    tests_ = std::move(tests);
+    if (checker_) checker_->hold_to(tests_);
+  }
+
  private:
-  Result<evaluation::OpenReport> carry_out(const evaluation::Open& open) {
+  /// Once: what is opened stays so.
+  Result<void> prepare(const evaluation::Open& open) {
+    if (checker_) return {};
     if (!open.task.repo)
       return base::fail(ErrorCode::invalid_argument, open.task.definition.name + " is no task of a repository");
     TRY_ASSIGN(const refactor::Task task, refactor_task_of(open.task));
@@ -77,11 +100,18 @@ class RepoEvaluator final : public evaluation::Evaluator {
     TRY_ASSIGN(checker_,
                refactor::Checker::prepare(
                    task, {.seed = seed_, .tools = options_.tools, .stop = options_.stop, .hold = std::move(hold)}));
+    checker_->hold_to(tests_);
     base_ = checker_->base_itself();
     options_.opened(checker_->costs());
     if (!checker_->flaky().empty())
       options_.notice(fmt::format("{} flaky tests are set aside: {}", checker_->flaky().size(),
                                   base::joined(checker_->flaky(), ", ")));
+    return {};
+  }
+
+  Result<evaluation::OpenReport> carry_out(const evaluation::Open& open) {
+    const auto began = std::chrono::steady_clock::now();
+    TRY(prepare(open));
 
     evaluation::OpenReport report;
     report.device.name = cpu::examine_machine().cpu_model;
@@ -382,6 +412,7 @@ class RepoEvaluator final : public evaluation::Evaluator {
   std::uint64_t seed_ = 0;
   std::string device_;
   std::unique_ptr<refactor::Checker> checker_;
+  std::vector<refactor::GeneratedTest> tests_;
   refactor::CheckResult base_;
   std::map<std::string, refactor::CheckResult> changes_;  ///< by source id; those whose folders are kept
   std::list<std::string> recent_;                         ///< their ids, the latest first
@@ -390,8 +421,8 @@ class RepoEvaluator final : public evaluation::Evaluator {
 
 }  // namespace
 
-std::unique_ptr<evaluation::Evaluator> make_repo_evaluator(RepoOptions options) {
-  return std::make_unique<RepoEvaluator>(std::move(options));
+std::unique_ptr<RepoEvaluator> make_repo_evaluator(RepoOptions options) {
+  return std::make_unique<GateEvaluator>(std::move(options));
 }
 
 }  // namespace accelopt::targets::repo

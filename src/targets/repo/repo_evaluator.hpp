@@ -25,6 +25,19 @@ struct RepoOptions {
 
 /// Answers one request at a time, whoever asks. Of a model::Task that has a repo part.
 /// Open @error invalid_argument: the base does not build, pass or run, or the task's folder has changed since.
-std::unique_ptr<evaluation::Evaluator> make_repo_evaluator(RepoOptions options);
+class RepoEvaluator : public evaluation::Evaluator {
+ public:
+  /// Of these kernels, in their order; without a folder: it does not build.
+  using Changes = std::vector<refactor::CheckResult>;
+  using Use = std::function<base::Outcome<void>(refactor::Checker&, const Changes&)>;
+  /// Hands out the checker with these kernels as changes, each built; opens the task where no request has done so yet.
+  /// Nothing is measured meanwhile. @error as Open, and as `use`.
+  virtual base::Outcome<void> with_checker(const evaluation::Open& open, const std::vector<model::Kernel>& kernels,
+                                           const Use& use) = 0;
+  /// Tests that every candidate has to pass from now on, besides the base's own.
+  virtual void hold_to(std::vector<refactor::GeneratedTest> tests) = 0;
+};
+
+std::unique_ptr<RepoEvaluator> make_repo_evaluator(RepoOptions options);
 
 }  // namespace accelopt::targets::repo

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who is asked beside the roles of a search, of critical runs: a reviewer and a tester.
+#pragma once
+
+#include <string_view>
+
+namespace accelopt::model {
+
+/// Names in usages, in the labels of chats, and of models in the configuration.
+inline constexpr std::string_view kReviewerRole = "reviewer";
+inline constexpr std::string_view kTesterRole = "tester";
+/// Kinds of the journal's steps that they answer.
+inline constexpr std::string_view kReviewStep = "review";
+inline constexpr std::string_view kTestsStep = "tests";
+
+/// Who answers a step of this kind; empty: neither of them.
+constexpr std::string_view judge_of_step(std::string_view kind) {
+  if (kind == kReviewStep) return kReviewerRole;
+  return kind == kTestsStep ? kTesterRole : std::string_view();
+}
+
+}  // namespace accelopt::model
