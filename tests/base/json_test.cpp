@@ -48,8 +48,7 @@ TEST(Canonical, AnyText_IsWrittenAsByTheLibrary) {
   std::mt19937 random(7);
   for (int i = 0; i < 2000; ++i) {
     std::string text;
-    for (auto at = random() % 40; at > 0; --at)
-      text += static_cast<char>(i % 2 == 0 ? random() % 128 : random() % 256);
+    for (auto at = random() % 40; at > 0; --at) text += static_cast<char>(i % 2 == 0 ? random() % 128 : random() % 256);
     ASSERT_EQ(canonical(text), by_library(text)) << "seed 7, text " << i;
   }
 }
