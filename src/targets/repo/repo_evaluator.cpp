@@ -93,7 +93,6 @@ class GateEvaluator final : public RepoEvaluator {
     TRY_ASSIGN(const refactor::Task task, refactor_task_of(open.task));
     task_ = open.task;
     seed_ = open.settings.seed;
-    const auto began = std::chrono::steady_clock::now();
     TRY_ASSIGN(auto hold, cpu::machine_hold(options_.stop, [notice = options_.notice](const auto& wait) {
                  notice(model::describe(wait));
                }));
