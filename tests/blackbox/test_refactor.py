@@ -44,7 +44,7 @@ class RefactorTest(support.TestCase):
         hook.chmod(0o755)
         before = state_of(self.repository)
         result = self.accelopt("refactor", "run", self.task_folder, "--json", "--seed", "3", "--knowledge", self.folder / "k.db",
-                               "--pr-text", self.folder / "pr.md", "--workspace", self.workspace)
+                               "--pr-text", self.folder / "pr.md", "--workspace", self.workspace, seconds=400)
         self.assertEqual(result.code, 0, result)
         found = json.loads(result.out)
         self.assertIn("Membership in a list inside a loop -> set", found["strategy"])

@@ -13,7 +13,7 @@ LONG = "--long" in sys.argv
 # One for each gate that refuses early; the whole takes minutes.
 ATTACKS = ["cached_in_the_module", "edited_tests", "planted_hook", "changed_mode", "deleted_check", "skips_the_tests", "detects_the_tests",
            "patched_driver", "wrong_for_the_raced_size"]
-HONEST = ["deque_and_set"]
+HONEST = ["new_names"]
 
 GIVEN_BACK = """\
 # SPDX-License-Identifier: Apache-2.0
@@ -41,7 +41,8 @@ class RefactorSelftest(support.TestCase):
 
     def test_attacks_are_caught_and_honest_changes_pass(self):
         wanted = [] if LONG else ["--only", *ATTACKS, *HONEST]
-        finished = self.accelopt("selftest", "--refactor", "--json", *wanted, seconds=3500 if LONG else 300)
+        # What a change's own code wrote as it failed is part of what is told: no sign of a crash.
+        finished = self.start("selftest", "--refactor", "--json", *wanted).finish(3500 if LONG else 300)
         self.assertEqual(finished.code, 0, finished)
         *changes, summary = finished.lines
         attacks, honest = (self.names("attacks"), self.names("honest")) if LONG else (set(ATTACKS), set(HONEST))
