@@ -17,6 +17,8 @@
 
 SHELL := /bin/bash
 JOBS ?= $(shell nproc)
+# Many tests wait, for servers or for the machine's lock: one more than there are processors keeps these busy.
+TEST_JOBS ?= $(shell expr $(JOBS) + 1)
 SECONDS_EACH ?= 600
 PREFIX ?= /usr/local
 export CCACHE_SLOPPINESS := pch_defines,time_macros
@@ -38,7 +40,7 @@ bench-build: deps
 	cmake --build --preset test -j $(JOBS) --target accelopt_benchmarks
 
 test: test-build
-	ctest --preset test -j $(JOBS) --no-tests=error
+	ctest --preset test -j $(TEST_JOBS) --no-tests=error
 
 build: deps-build
 	cmake --preset release $(LAUNCHER) -DACCELOPT_TESTS=OFF -DACCELOPT_BENCH=OFF -DACCELOPT_WERROR=OFF
@@ -76,14 +78,14 @@ asan-build: deps fetch
 	cmake --build --preset asan -j $(JOBS) --target accelopt_tests
 
 asan: asan-build
-	ctest --preset asan -j $(JOBS) --no-tests=error
+	ctest --preset asan -j $(TEST_JOBS) --no-tests=error
 
 tsan-build: deps fetch
 	cmake --preset tsan $(LAUNCHER)
 	cmake --build --preset tsan -j $(JOBS) --target accelopt_tests
 
 tsan: tsan-build
-	ctest --preset tsan -j $(JOBS) --no-tests=error
+	ctest --preset tsan -j $(TEST_JOBS) --no-tests=error
 
 tidy: deps
 	cmake --preset tidy

@@ -120,7 +120,9 @@ std::string file_text(const model::SourceFile& file, const model::RepoPart& repo
   const std::vector<Part> parts = parts_of(file, repo);
   if (parts.empty()) return out + fenced(file.text, "");
   const auto lines = refactor::lines_of(refactor::code_language(repo.language), file.text);
-  out += fmt::format("It has {} lines, of which these are shown.\n", lines.size());
+  out += fmt::format(
+      "It has {} lines, of which these are shown; what is not shown is there as well, and stays as it is.\n",
+      lines.size());
   for (const Part& part : parts) {
     out += fmt::format("Lines {} to {}:\n", part.first + 1, part.last) +
            fenced(refactor::text_of(lines, part.first, part.last), "") + "\n";

@@ -160,15 +160,15 @@ class CriticalTest(support.TestCase):
 
 class KernelReviewTest(support.TestCase):
     def test_a_shape_stops_a_kernel(self):
-        # Wrong where M is 13, which no workload has.
-        wrong = support.FASTER.replace("i < M; ++i", "i < (M == 13 ? 12 : M); ++i", 1)
+        # Wrong where M is 17, which no workload has.
+        wrong = support.FASTER.replace("i < M; ++i", "i < (M == 17 ? 16 : M); ++i", 1)
         self.assertNotEqual(wrong, support.FASTER)
         right = self.file("right.cpp", support.FASTER)
         server = self.server({"roles": {"reviewer": [
             {"when": {"contains": "you compare two changes"}, "text": '{"better": "equal", "why": "alike"}'},
-            {"when": {"contains": "== 13"}, "text": json.dumps(review_judges.opinion("", quote="== 13") | {"objections": [
-                {"why": "a row is left out", "cases": {"axes": {"M": 13}, "inits": {"lhs": "ones"}}},
-                {"why": "no such axis", "cases": {"axes": {"Q": 13}}}]})},
+            {"when": {"contains": "== 17"}, "text": json.dumps(review_judges.opinion("", quote="== 17") | {"objections": [
+                {"why": "a row is left out", "cases": {"axes": {"M": 17}, "inits": {"lhs": "ones"}}},
+                {"why": "no such axis", "cases": {"axes": {"Q": 17}}}]})},
             {"text": json.dumps(review_judges.opinion("", quote="float row") | {"objections": [{"why": "one row", "cases": {"axes": {"M": 1}}}]})}]}})
         reviewed = self.start("review", self.task(), self.file("wrong.cpp", wrong), right, "--base-url", server.url, "--model", "scripted", "--draws",
                               1, "--seed", 3, "--json", "--workspace", self.workspace).finish(600)
