@@ -118,21 +118,35 @@ Result<void> check(const AblationRequest& request) {
   return {};
 }
 
-enum class Store { begun_anew, kept };
+/// Copies a store and what SQLite keeps beside it; of none makes none.
+Result<void> copy_store(const std::optional<std::filesystem::path>& from, const std::filesystem::path& to) {
+  for (const char* suffix : {"", "-wal", "-shm"}) {
+    const std::filesystem::path target = to.string() + suffix;
+    std::error_code problem;
+    std::filesystem::remove(target, problem);
+    const std::filesystem::path source = from ? from->string() + suffix : std::string();
+    if (!problem && from && std::filesystem::exists(source)) std::filesystem::copy_file(source, target, problem);
+    if (problem) return base::fail_errno(problem.value(), "cannot write " + target.string());
+  }
+  return {};
+}
 
-/// A store of its own for each arm and seed, so that nothing is learned across them. Begun anew it is empty: runs that
-/// were cut short may have left something. Kept, it has what the arm's finished tasks taught.
-Result<std::string> store_of(const SuitePlan& suite, Store store) {
+bool is_by_person(const std::optional<model::EndReason>& reason) {
+  return reason == model::EndReason::stop || reason == model::EndReason::signal;
+}
+
+/// A store of its own for each arm and seed, so that nothing is learned across them, and a copy of it as the last
+/// finished task left it: a run that was cut short must not teach the one that is made in its place.
+struct ArmStore {
+  std::filesystem::path place;
+  std::filesystem::path finished;
+};
+
+Result<ArmStore> store_of(const SuitePlan& suite) {
   const std::filesystem::path folder = suite.request.workspace / "ablations";
   TRY(base::make_folders(folder));
   const std::string name = base::sha256_hex(base::canonical({suite.made_with, suite.request.only})).substr(0, 16);
-  for (const char* suffix : {"", "-wal", "-shm"}) {
-    if (store == Store::kept) break;
-    std::error_code problem;
-    std::filesystem::remove(folder / (name + ".db" + suffix), problem);
-    if (problem) return base::fail_errno(problem.value(), "cannot remove " + (folder / name).string() + ".db");
-  }
-  return (folder / (name + ".db")).string();
+  return ArmStore{folder / (name + ".db"), folder / (name + ".finished.db")};
 }
 
 std::vector<std::string> names_of(const std::vector<std::filesystem::path>& folders) {
@@ -215,12 +229,21 @@ Result<std::vector<report::SuiteTask>> tasks_of(const Shell& shell, const Part& 
   });
   if (suite.folders.empty()) return made;
   SearchFlags& flags = suite.request.search;
+  SuitePorts own = ports;
   if (flags.memory == search::to_string(search::Recall::queue)) {
     flags.knowledge = kNoKnowledge;
   } else if (!flags.no_memory) {
-    TRY_ASSIGN(flags.knowledge, store_of(suite, made.empty() ? Store::begun_anew : Store::kept));
+    TRY_ASSIGN(const ArmStore store, store_of(part.suite));
+    if (made.empty()) TRY(copy_store(std::nullopt, store.finished));
+    TRY(copy_store(store.finished, store.place));
+    flags.knowledge = store.place.string();
+    own.finished = [&shell, &ports, store](const SuiteOutcome& outcome) {
+      if (outcome.result && !is_by_person(outcome.result->stopped_by)) {
+        if (const auto copied = copy_store(store.place, store.finished); !copied) shell.warn(copied.error().message);
+      }
+      ports.finished(outcome);
+    };
   }
-  SuitePorts own = ports;
   own.progress = [&](const std::string& task) { return ports.progress(part.name + ": " + task); };
   TRY(run_suite(shell, suite, own));
   TRY_ASSIGN(history, history_of(suite.request));

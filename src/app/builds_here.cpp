@@ -2,6 +2,7 @@
 #include "app/builds_here.hpp"
 
 #include <algorithm>
+#include <regex>
 #include <thread>
 
 #include <fmt/format.h>
@@ -15,13 +16,19 @@ namespace {
 /// What tells the toolchains apart; empty: nothing.
 std::string difference(const model::Environment& here, const model::Environment& there) {
   const auto differs = [](const char* what, const std::string& one, const std::string& other) {
-    return fmt::format("its {} is \"{}\", and the device's is \"{}\"", what, one, other);
+    return fmt::format("the {} is \"{}\", and the device's is \"{}\"", what, one, other);
   };
   if (here.compiler != there.compiler) return differs("compiler", here.compiler, there.compiler);
-  if (here.flags != there.flags) return differs("compiler's flags are", here.flags, there.flags);
+  if (here.flags != there.flags) return differs("list of flags", here.flags, there.flags);
   // Without a device of its own a toolchain builds for the one that the flags name.
   if (!here.device.empty() && here.device != there.device) return differs("processor", here.device, there.device);
   return {};
+}
+
+/// "kernel.cpp:3:8: error", "kernel.cu(3): error", "line 3"
+bool names_a_line(const std::string& diagnostics) {
+  static const std::regex kPlace(R"((:|\(|line )[0-9]+)");
+  return std::regex_search(diagnostics, kPlace);
 }
 
 }  // namespace
@@ -63,7 +70,9 @@ std::optional<BuildsHere::Failed> BuildsHere::failed(const model::Kernel& kernel
   free_.acquire();
   auto built = target->build(kernel, stop);
   free_.release();
-  if (!built || built->built) return std::nullopt;  // what went wrong here need not go wrong there
+  // What went wrong here need not go wrong there, but for what the compiler says of a line of the kernel: its own
+  // limits on time and memory are this machine's.
+  if (!built || built->built || !names_a_line(built->diagnostics)) return std::nullopt;
   return Failed{std::move(*built), target->environment()};
 }
 

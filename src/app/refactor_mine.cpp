@@ -111,7 +111,7 @@ Result<void> mine_commit(const vcs::Repository& repository, const vcs::PastCommi
     ++report.too_large;
     return {};
   }
-  if (refactor::count_secrets(diff) > 0) {
+  if (refactor::count_secrets(diff) + refactor::count_secrets(commit.message) > 0) {
     ++report.secrets;
     return {};
   }

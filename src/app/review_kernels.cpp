@@ -110,12 +110,20 @@ class KernelBench final : public ReviewBench {
     if (!task) return unusable(task.error().message);
     const Json seed = given->value("seed", Json(1));
     const std::uint64_t drawn = seed.is_number_unsigned() ? seed.get<std::uint64_t>() : 1;
-    TRY_ASSIGN(const model::Evaluation of_base, verdict(*task, task_.baseline, drawn));
-    if (of_base.status != model::Status::passed)
-      return unusable("the baseline fails on it: " + base::ascii_line(of_base.reason, 300));
-    TRY_ASSIGN(const model::Evaluation found, verdict(*task, kernels_[change], drawn));
-    if (found.status == model::Status::passed)
+    // A shape that this machine has no memory for, say, is no proof, and no end of the review.
+    const auto of_base = verdict(*task, task_.baseline, drawn);
+    if (!of_base) return failed(of_base.error());
+    if (of_base->status != model::Status::passed)
+      return unusable("the baseline fails on it: " + base::ascii_line(of_base->reason, 300));
+    const auto first = verdict(*task, kernels_[change], drawn);
+    if (!first) return failed(first.error());
+    if (first->status == model::Status::passed)
       return ProbeResult{.outcome = ProbeOutcome::same, .text = "the kernel is right on it, as the baseline is"};
+    if (!is_proof(*first)) return unusable("it was not found out: " + base::ascii_line(first->reason, 300));
+    const auto second = verdict(*task, kernels_[change], drawn);
+    if (!second) return failed(second.error());
+    if (!is_proof(*second)) return unusable("it fails once, and then not: " + base::ascii_line(second->reason, 300));
+    const model::Evaluation& found = *second;
     return ProbeResult{.outcome = ProbeOutcome::differs,
                        .text = fmt::format("the baseline is right on it, and the kernel is {}: {}",
                                            model::to_string(found.status), base::ascii_line(found.reason, 300))};
@@ -134,6 +142,18 @@ class KernelBench final : public ReviewBench {
   }
 
  private:
+  /// The kernel failed, not its baseline, and by what it does rather than by how long the machine took.
+  static bool is_proof(const model::Evaluation& evaluation) {
+    using enum model::Status;
+    return evaluation.kind != model::EvaluationKind::baseline && evaluation.status != passed &&
+           evaluation.status != not_measured && evaluation.status != timeout && evaluation.status != compile_error;
+  }
+
+  static Result<ProbeResult> failed(const base::Error& error) {
+    if (error.code == base::ErrorCode::cancelled) return tl::make_unexpected(error);
+    return unusable("it could not be tried: " + error.message);
+  }
+
   static ProbeResult unusable(std::string why) { return {.outcome = ProbeOutcome::unusable, .text = std::move(why)}; }
 
   Result<model::Evaluation> verdict(const model::Task& task, const model::Solution& kernel, std::uint64_t seed) {

@@ -18,7 +18,7 @@ using TestOutcomes = std::map<std::string, TestOutcome>;
 /// exit.
 TestOutcomes read_test_report(TestFormat format, std::string_view report, TestOutcome command);
 
-/// What a JUnit report says of the first test that failed: its message and the beginning of its text. Empty: nothing.
+/// What a JUnit report says of the first test that failed: its message and the end of its text. Empty: nothing.
 std::string first_failure(std::string_view junit);
 
 }  // namespace accelopt::refactor

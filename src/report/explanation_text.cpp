@@ -396,7 +396,7 @@ std::string name_explained(const model::Identity& identity) {
       "for "
       "it (p), attempt {} at that plan (a), {} (f).",
       model::to_string(identity), identity.iteration + 1, identity.parent + 1, identity.plan + 1, identity.attempt + 1,
-      identity.fix == 0 ? "not mended" : fmt::format("mended {} times", identity.fix));
+      identity.fix == 0 ? "no fix" : fmt::format("its fix number {}", identity.fix));
 }
 
 std::string written(const Explanation& explanation, Form form) {

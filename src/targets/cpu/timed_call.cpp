@@ -59,7 +59,7 @@ struct Wait {
 };
 
 /// Polls a flag until it holds `call`, the arena ends, or `limit` passes. With `ran`, the arena's processor time until
-/// now, an arena that did not run for that long because something else had its core has some more time.
+/// now, an arena that did not run for that long has some more time: mostly something else had its core.
 Wait await(const ArenaFlag& flag, std::uint32_t call, ArenaProcess& arena, nanoseconds limit,
            std::optional<nanoseconds> ran, bool one_core, nanoseconds nap) {
   Wait out;
