@@ -108,7 +108,7 @@ Result<void> record_review_of_run(const std::filesystem::path& workspace, const 
                            .run = commit.empty() ? "" : run,
                            .created = base::text_at(review, "created"),
                            .settled = {},
-                           .content = std::move(review)});
+                           .content = review});
 }
 
 Result<void> record_calibration(const std::filesystem::path& workspace, const review::Rates& rates) {
