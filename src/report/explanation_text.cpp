@@ -18,7 +18,7 @@ namespace {
 /// Of another's words in a line, columns.
 constexpr std::size_t kMostWhy = 240;
 /// Of a step's change, lines; `--json` has all.
-constexpr int kMostChangeLines = 200;
+constexpr int kMostChangeLines = 320;
 /// Of a paragraph on a terminal, columns.
 constexpr std::size_t kColumns = 110;
 /// Configurations of a tuned kernel that are told.
