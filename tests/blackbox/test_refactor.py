@@ -22,6 +22,99 @@ def state_of(repository: pathlib.Path) -> dict:
         for file in sorted(repository.rglob("*")) if file.is_file() and not file.is_symlink()
     }
 
+FAST = """\
+    from collections import deque
+    waiting = deque([(start, 0)])
+    seen = set()
+    found = []
+    while waiting:
+        station, distance = waiting.popleft()
+        if station in seen:
+            continue
+        seen.add(station)
+        found.append((station, distance))
+        for neighbour in neighbours(network, station):
+            waiting.append((neighbour, distance + 1))
+    return found
+"""
+
+
+class CheckTest(support.TestCase):
+    """What passes through git, what reaches for something, and honest changes; attacks one by one: test_refactor_selftest.py."""
+
+    def setUp(self):
+        super().setUp()
+        self.repository = self.folder / "routes"
+        subprocess.run(["sh", EXAMPLE / "make_repository.sh", "routes", self.repository], check=True)
+        self.task_folder = self.repository / "accelopt"
+        self.source = (self.repository / "routes" / "graph.py").read_text()
+        # Two sizes do to refuse and to pass; the whole ladder is for the search.
+        toml = (self.task_folder / "refactor.toml").read_text()
+        (self.task_folder / "refactor.toml").write_text(toml.replace("[100, 200, 400, 800, 1600, 3200]", "[200, 1600]"))
+
+    def check(self, change: str, *options: str) -> dict:
+        file = self.folder / "change"
+        file.write_text(change)
+        # What a change's own code wrote as it failed is part of what is told: no sign of a crash.
+        result = self.start("refactor", "check", self.task_folder, file, "--json", "--knowledge", "none", "--seed", "7", *options).finish()
+        self.assertNotEqual(result.out, "", result.err)
+        return json.loads(result.out)
+
+    def body(self, body: str, before: str = "") -> str:
+        """The example's source with this body of `reachable`."""
+        head, rest = self.source.split("    waiting = [(start, 0)]\n")
+        return before + head + body
+
+    def refused(self, change: str, gate: str, *facts: str) -> None:
+        found = self.check(change)
+        said = json.dumps(found["gates"][-1])
+        self.assertEqual((found["verdict"], found["failed_gate"]), ("refused", gate), said)
+        for fact in facts:
+            self.assertIn(fact, said)
+
+    def git(self, *arguments: str) -> str:
+        return subprocess.run(["git", "-C", self.repository, *arguments], check=True, capture_output=True, text=True).stdout
+
+    def test_what_reaches_out_is_refused_or_reaches_nothing(self):
+        before = state_of(self.repository)
+        diff = "diff --git a/{0} b/{0}\n"
+        # What the texts alone tell is tests/refactor/scope_test.cpp; these pass through git.
+        tests = "tests/test_graph.py"
+        self.refused(diff.format(tests) + f"--- a/{tests}\n+++ b/{tests}\n@@ -1,3 +1,3 @@\n # SPDX-License-Identifier: Apache-2.0\n"
+                     "-import unittest\n+import unittest  # x\n \n" + diff.format("link") +
+                     "new file mode 120000\n--- /dev/null\n+++ b/link\n@@ -0,0 +1 @@\n+/etc/passwd\n"
+                     "\\ No newline at end of file\n" + diff.format(".gitattributes") +
+                     "new file mode 100644\n--- /dev/null\n+++ b/.gitattributes\n@@ -0,0 +1 @@\n+* filter=x\n" +
+                     diff.format("routes/graph.py") + "old mode 100644\nnew mode 100755\n", "scope", "protected (tests/**)",
+                     "link: is outside of the scope", "protected (.git*)", "mode was changed")
+        # Out of the sandbox: files of the user, the repository, the network, hooks, what others left behind.
+        reaches = (f"open({str(self.repository / '.git' / 'config')!r})",
+                   f"open({str(self.repository / '.git' / 'hooks' / 'post-commit')!r}, 'w')",
+                   f"os.listdir({str(self.folder)!r})", "open('/etc/passwd')", "__import__('socket').socket()",
+                   "open('routes/graph.py', 'a').write('x')",
+                   "__import__('subprocess').run(['git', 'log'], check=True, stderr=-3)")
+        attempts = "".join(f"    try:\n        {reach}\n        reached.append({number})\n    except Exception: pass\n"
+                           for number, reach in enumerate(reaches))
+        # It says what it reached of inputs that are larger than the tests', which may write to their copy of the tree.
+        found = self.check(self.body("    import os\n    reached = []\n" + attempts +
+                                     "    if reached and len(network) > 9: raise ValueError('reached %s' % reached)\n" + FAST))
+        gates = {gate["name"]: gate for gate in found["gates"]}
+        self.assertTrue(gates["differential"]["passed"] and gates["triage"]["passed"], json.dumps(found["gates"]))
+        # All that trying costs time, which small sizes may show.
+        self.assertTrue(all("became slower" in fact for fact in gates.get("confirm", {"facts": []})["facts"]), json.dumps(gates))
+        self.assertEqual(state_of(self.repository), before)
+
+    def test_honest_changes_pass(self):
+        found = self.check(self.body(FAST))
+        self.assertEqual(found["verdict"], "faster", json.dumps(found["gates"]))
+        self.assertEqual(found["tests"], 5)
+        self.assertGreater(found["speedup"]["low"], 2)
+        self.assertFalse(found["complexity"]["claimed"])
+        self.assertIn("6 sizes", found["complexity"]["reason"])
+        self.assertEqual(found["commit"], "")
+        same = self.check(self.source.replace("    seen = []", "    seen = []  # stations"))
+        self.assertEqual((same["verdict"], same["failed_gate"]), ("not_faster", ""))
+
 
 class RefactorTest(support.TestCase):
     def setUp(self):
