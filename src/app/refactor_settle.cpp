@@ -79,7 +79,16 @@ Result<Settled> ask_command(const Shell& shell, const SettleOptions& options, co
   if (after.succeeded) return Settled::passed;
   options.step("it fails (" + after.end + "); running it on the commit before");
   TRY_ASSIGN(const auto before, run_on(repository, jail, command, commit.parent));
-  if (before.succeeded) return Settled::failed;
+  if (before.succeeded) {
+    // A commit is not taken back for a test that fails now and then.
+    TRY_ASSIGN(const auto again, run_on(repository, jail, command, commit.commit));
+    if (!again.succeeded) return Settled::failed;
+    return base::fail(
+        ErrorCode::invalid_argument,
+        fmt::format("the command fails once ({}) and then passes on the same commit, and says nothing of it; "
+                    "give --passed or --failed",
+                    after.end));
+  }
   const std::string said =
       base::ascii_line(base::trimmed(before.errors.empty() ? before.output : before.errors), 300, ' ');
   return base::fail(
