@@ -29,6 +29,13 @@ void take_repo_defaults(SearchFlags& flags) {
   if (!flags.plans) flags.plans = 3;
 }
 
+void take_critical_of(const refactor::Task& task, SearchFlags& flags) {
+  if (!task.critical) return;
+  flags.critical = true;
+  flags.developers = static_cast<int>(task.critical->developers);
+  if (!flags.tests) flags.tests = static_cast<int>(task.critical->tests);
+}
+
 base::Result<double> parse_duration(const std::string& text) {
   double number = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -105,9 +112,8 @@ base::Result<void> check_use(const AgentFlags& flags, bool recipes) {
   return {};
 }
 
-/// Three developers over a beam of three, a tester, and a reviewer at the end.
+/// As many developers as the beam is wide, a tester, and a reviewer at the end.
 base::Result<void> take_critical(const SearchFlags& flags, bool recipes, RunSettings& settings) {
-  constexpr int kDevelopers = 3;
   constexpr int kTests = 6;
   constexpr int kMostTests = 16;
   settings.tests = flags.tests.value_or(flags.critical ? kTests : 0);
@@ -120,9 +126,11 @@ base::Result<void> take_critical(const SearchFlags& flags, bool recipes, RunSett
   if (!flags.critical) return {};
   if (flags.plans)
     return fail(ErrorCode::invalid_argument,
-                "--critical has three developers over the beam, and --plans says how many a candidate has; give one");
-  if (!flags.beam) settings.search.beam = kDevelopers;
-  settings.search.developers = kDevelopers;
+                fmt::format("a critical run has {} developers over the beam, and --plans says how many a candidate "
+                            "has; leave --plans out",
+                            flags.developers));
+  if (!flags.beam) settings.search.beam = flags.developers;
+  settings.search.developers = flags.developers;
   settings.search.plans = 1;
   return {};
 }

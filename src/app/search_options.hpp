@@ -7,6 +7,7 @@
 
 #include "app/run.hpp"
 #include "base/result.hpp"
+#include "refactor/task.hpp"
 
 namespace accelopt::app {
 
@@ -27,6 +28,7 @@ struct SearchFlags {
   std::string max_device_seconds;  ///< "90", "90s", "3m"
   std::string max_time;            ///< "90s", "3m", "2h"
   bool critical = false;           ///< a reviewer decides among the finalists, of a task of a repository
+  int developers = 3;              ///< over the beam of a critical run
   std::optional<int> tests{};      ///< that a tester is asked for, of a task of a repository
   double allow_regression = 0.05;
   std::optional<std::uint64_t> seed;
@@ -37,6 +39,9 @@ struct SearchFlags {
 /// For tasks of a repository, where a check takes seconds and not a tenth of that: fewer of them unless more are asked
 /// for.
 void take_repo_defaults(SearchFlags& flags);
+
+/// What refactor.toml says of critical code holds for every run of it; a number of tests that somebody gives goes before.
+void take_critical_of(const refactor::Task& task, SearchFlags& flags);
 
 /// The settings that the flags ask for; recipes try each plan once unless told otherwise, because they answer alike.
 /// @error invalid_argument: a value outside its range, an unknown preset or strategy, a malformed duration.

@@ -143,10 +143,13 @@ base::Result<Exit> run(const app::Shell& shell, RefactorFlags& flags) {
   TRY_ASSIGN(const app::Config config, app::load_config(app::find_workspace(flags.workspace), shell.environment));
   const auto recipes = app::plays_recipes(flags.search.agents, config);
   if (!recipes) return refuse_options(recipes.error());
-  if (*recipes && (flags.search.critical || flags.search.tests)) {
+  TRY_ASSIGN(const refactor::Task task, refactor::load_task(flags.options.task));
+  if (*recipes && (flags.search.critical || flags.search.tests || task.critical)) {
     return refuse_options({base::ErrorCode::invalid_argument,
-                           "--critical and --tests ask models, and recipes play all roles; name a model"});
+                           fmt::format("{} models, and recipes play all roles; name a model (docs/models.md)",
+                                       task.critical ? "[critical] of refactor.toml asks" : "--critical and --tests ask")});
   }
+  app::take_critical_of(task, flags.search);
   if (!*recipes) return run_with_models(shell, flags);
   flags.options.seed = flags.search.seed;
   flags.options.knowledge = flags.search.knowledge;

@@ -198,6 +198,10 @@ class Checker {
   /// Why it does not build; empty: it does.
   base::Result<std::string> build_tree(const std::filesystem::path& tree,
                                        const std::map<std::string, std::string>& files);
+  /// The same in a tree of its own.
+  base::Result<std::string> build_fresh_tree(const vcs::Listing& listing,
+                                             const std::map<std::string, std::string>& files,
+                                             std::filesystem::path& tree);
   struct TestRun {
     TestOutcomes outcomes;
     JailedResult process;

@@ -132,6 +132,20 @@ Result<std::string> Checker::confirm_once(const Trees& trees, int blocks, Measur
   return std::string();
 }
 
+/// What was built before is given a second try: a machine that is halted or busy can end a build.
+Result<std::string> Checker::build_fresh_tree(const vcs::Listing& listing,
+                                              const std::map<std::string, std::string>& files,
+                                              std::filesystem::path& tree) {
+  constexpr int kTries = 2;
+  std::string problem;
+  for (int tries = 0; tries < kTries; ++tries) {
+    TRY_ASSIGN(tree, lay_out_tree(listing));
+    TRY_ASSIGN(problem, build_tree(tree, files));
+    if (problem.empty()) break;
+  }
+  return problem;
+}
+
 Result<std::vector<std::string>> Checker::confirm_in_fresh_trees(const vcs::Listing& listing, CheckResult& result) {
   result.verdict = Verdict::refused;
   std::vector<double> weights;
@@ -141,11 +155,10 @@ Result<std::vector<std::string>> Checker::confirm_in_fresh_trees(const vcs::List
   while (const int blocks = confirmation.next_restart_blocks()) {
     settings_.step(fmt::format("confirming, fresh trees {}", measured.restarts.size() + 1));
     Trees trees;
-    TRY_ASSIGN(trees.old_tree, lay_out_tree(listing_));
-    TRY_ASSIGN(trees.new_tree, lay_out_tree(listing));
-    TRY_ASSIGN(const std::string old_problem, build_tree(trees.old_tree, {}));
-    TRY_ASSIGN(const std::string new_problem, build_tree(trees.new_tree, result.files));
-    if (!old_problem.empty() || !new_problem.empty()) return std::vector{"does not build again: " + new_problem};
+    TRY_ASSIGN(const std::string old_problem, build_fresh_tree(listing_, {}, trees.old_tree));
+    if (!old_problem.empty()) return std::vector{"the old code does not build again: " + old_problem};
+    TRY_ASSIGN(const std::string new_problem, build_fresh_tree(listing, result.files, trees.new_tree));
+    if (!new_problem.empty()) return std::vector{"does not build again: " + new_problem};
     TRY_ASSIGN(const std::string difference, confirm_once(trees, blocks, measured));
     if (!difference.empty()) return std::vector{difference};
     std::vector<std::vector<double>> log_ratios;

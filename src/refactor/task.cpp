@@ -24,6 +24,8 @@ constexpr std::size_t kMostTaskBytes = 1UL << 20;
 constexpr std::int64_t kLargestSize = 1'000'000'000;
 constexpr std::int64_t kMostCases = 100'000;
 constexpr std::size_t kMostSizes = 32;
+constexpr std::int64_t kMostDevelopers = 6;
+constexpr std::int64_t kMostGeneratedTests = 16;
 
 constexpr auto kGoals = std::to_array<base::Named<Goal>>({{Goal::time, "time"}, {Goal::complexity, "complexity"}});
 constexpr auto kFormats = std::to_array<base::Named<TestFormat>>({{TestFormat::junit, "junit"},
@@ -208,6 +210,15 @@ void read_limits(const base::TomlNode& table, TaskLimits& limits, std::vector<Pr
   reader.finish();
 }
 
+Critical read_critical(const base::TomlNode& table, std::vector<Problem>& problems) {
+  Critical critical;
+  TableReader reader(table, "critical", problems);
+  read_count(reader, "developers", 2, kMostDevelopers, critical.developers);
+  read_count(reader, "tests", 0, kMostGeneratedTests, critical.tests);
+  reader.finish();
+  return critical;
+}
+
 Task read_task(const base::TomlNode& root, std::vector<Problem>& problems) {
   Task task;
   TableReader reader(root, "", problems);
@@ -239,6 +250,7 @@ Task read_task(const base::TomlNode& root, std::vector<Problem>& problems) {
   if (std::ranges::none_of(task.workloads, [](const Workload& one) { return one.role == Role::race; }))
     reader.require("workloads", "at least one [[workloads]] of role \"race\"");
   if (const auto* limits = reader.table("limits", "limits")) read_limits(*limits, task.limits, problems);
+  if (const auto* critical = reader.table("critical", "critical")) task.critical = read_critical(*critical, problems);
   reader.finish();
   return task;
 }

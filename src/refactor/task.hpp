@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,6 +51,12 @@ struct TaskLimits {
   std::int64_t new_files = 0;
 };
 
+/// For code that must not break: developers work beside each other and a reviewer decides (docs/review.md).
+struct Critical {
+  std::int64_t developers = 3;
+  std::int64_t tests = 6;  ///< at most, of a tester
+};
+
 struct Task {
   std::filesystem::path file;        ///< refactor.toml
   std::filesystem::path folder;      ///< that holds it, with the driver
@@ -68,6 +75,7 @@ struct Task {
   Compare compare = Compare::bytes;
   std::vector<Workload> workloads;
   TaskLimits limits;
+  std::optional<Critical> critical;
 };
 
 /// The task of a refactor.toml, or of the folder that holds one. @error parse: every problem with its line; not_found,

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include <fmt/format.h>
+
 namespace accelopt::search {
 
 using model::EndReason;
@@ -15,6 +17,9 @@ namespace {
 /// half of it nothing would be found that could be confirmed.
 constexpr double kLeastKeptBack = 0.15;
 constexpr double kMostKeptBack = 0.5;
+/// Part of the tokens and dollars that the search itself may use where it ends with a review: three opinions and twelve
+/// comparisons stand beside what a planner, three developers and their fixers ask in three iterations.
+constexpr double kBeforeReview = 0.7;
 
 std::string number(double value) {
   char text[32];
@@ -53,19 +58,25 @@ Amounts Budget::spent() const {
 std::optional<EndReason> Budget::exceeded_by(Use use, const Amounts& amounts) const {
   const Amounts now = spent();
   const Amounts after = sum(now, amounts);
+  const double share = use == Use::asking && settings_.developers > 0 ? kBeforeReview : 1;
+  const auto used_up = [share](auto limit, auto before, auto then) {
+    const double most = share * static_cast<double>(limit);
+    return static_cast<double>(then) > most || static_cast<double>(before) >= most;
+  };
+  if (use == Use::reviewing && settings_.max_seconds && elapsed_seconds() >= *settings_.max_seconds)
+    return EndReason::max_seconds;
   // Where nothing is left, a work of no size does not fit either. What the device does takes its time of the wall, too.
-  if (settings_.max_seconds) {
+  if (use != Use::reviewing && settings_.max_seconds) {
     const double left = *settings_.max_seconds - kept_back(*settings_.max_seconds) - elapsed_seconds();
     if (left <= 0 || (use == Use::measuring && amounts.device_seconds > left)) return EndReason::max_seconds;
   }
-  if (settings_.max_device_seconds) {
-    const double share = *settings_.max_device_seconds - kept_back(*settings_.max_device_seconds);
-    if (after.device_seconds > share || now.device_seconds >= share) return EndReason::max_device_seconds;
+  if (use != Use::reviewing && settings_.max_device_seconds) {
+    const double most = *settings_.max_device_seconds - kept_back(*settings_.max_device_seconds);
+    if (after.device_seconds > most || now.device_seconds >= most) return EndReason::max_device_seconds;
   }
   if (use == Use::measuring) return std::nullopt;
-  if (settings_.max_tokens && (after.tokens > *settings_.max_tokens || now.tokens >= *settings_.max_tokens))
-    return EndReason::max_tokens;
-  if (settings_.max_usd && (after.usd > *settings_.max_usd || now.usd >= *settings_.max_usd)) return EndReason::max_usd;
+  if (settings_.max_tokens && used_up(*settings_.max_tokens, now.tokens, after.tokens)) return EndReason::max_tokens;
+  if (settings_.max_usd && used_up(*settings_.max_usd, now.usd, after.usd)) return EndReason::max_usd;
   return std::nullopt;
 }
 
@@ -81,16 +92,17 @@ std::string Budget::advice(double whole, double used, const Amounts& wanted) con
 void Budget::end_by(EndReason limit, const Amounts& wanted) {
   ended_by_ = limit;
   const Amounts used = spent();
+  const std::string kept = settings_.developers > 0 ? ", the rest is kept for the review" : "";
   if (limit == EndReason::max_seconds) {
     explanation_ = number(elapsed_seconds()) + " of " + number(*settings_.max_seconds) +
                    " s were used, and the rest is kept for the confirmation" +
                    advice(*settings_.max_seconds, elapsed_seconds(), wanted);
   } else if (limit == EndReason::max_tokens) {
     explanation_ = std::to_string(used.tokens) + " of " + std::to_string(*settings_.max_tokens) +
-                   " tokens were used, and the next question may take " + std::to_string(wanted.tokens);
+                   " tokens were used" + kept + ", and the next question may take " + std::to_string(wanted.tokens);
   } else if (limit == EndReason::max_usd) {
     explanation_ = "$" + number(used.usd) + " of $" + number(*settings_.max_usd) +
-                   " were used, and the next question may cost $" + number(wanted.usd);
+                   " were used" + kept + ", and the next question may cost $" + number(wanted.usd);
   } else if (limit == EndReason::max_device_seconds) {
     explanation_ = number(used.device_seconds) + " of " + number(*settings_.max_device_seconds) +
                    " s of the device were used, and the rest is kept for the confirmation" +
@@ -182,6 +194,19 @@ base::Outcome<Budget::Reservation> Budget::reserve(const Amounts& amounts, const
       continue;
     }
     if (!exceeded_by(use, sum(amounts, reserved_))) break;
+    released_.wait(lock, stop, [this, seen = releases_] { return releases_ != seen; });
+  }
+  reserved_ = sum(reserved_, amounts);
+  return Reservation(*this, amounts);
+}
+
+base::Outcome<Budget::Reservation> Budget::reserve_for_review(const Amounts& amounts, const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    if (stop.stop_requested()) return base::ending("stopped while waiting for the budget");
+    if (const auto limit = exceeded_by(Use::reviewing, amounts))
+      return base::ending(fmt::format("the rest of {} does not suffice for a review", model::to_string(*limit)));
+    if (!exceeded_by(Use::reviewing, sum(amounts, reserved_))) break;
     released_.wait(lock, stop, [this, seen = releases_] { return releases_ != seen; });
   }
   reserved_ = sum(reserved_, amounts);

@@ -37,7 +37,7 @@ struct Amounts {
 ///
 /// Any limit that is reached ends the asking. What was answered is still measured, unless it was time or device time
 /// that ran out, or the run was asked to end. A share of both is kept back for the last play-off and the confirmation,
-/// which are never refused.
+/// which are never refused. A search that ends with a review keeps back a share of tokens and dollars for it.
 class Budget {
  public:
   using Clock = std::function<std::chrono::steady_clock::time_point()>;
@@ -81,6 +81,8 @@ class Budget {
   /// them.
   /// Ending: the budget is used up, or `stop` was asked for.
   base::Outcome<Reservation> reserve(const Amounts& amounts, const std::stop_token& stop);
+  /// For a question of the review, which has all that is left, also what is kept back; ends nothing.
+  base::Outcome<Reservation> reserve_for_review(const Amounts& amounts, const std::stop_token& stop);
 
   /// Adds what could not be reserved: the work that concludes a run.
   void spend(const Amounts& used);
@@ -111,7 +113,7 @@ class Budget {
   [[nodiscard]] std::string explanation() const;
 
  private:
-  enum class Use { asking, measuring };
+  enum class Use { asking, measuring, reviewing };
 
   // All of these under the lock.
   [[nodiscard]] Amounts spent() const;

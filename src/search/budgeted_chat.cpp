@@ -6,6 +6,8 @@
 #include <map>
 #include <mutex>
 
+#include "model/judges.hpp"
+
 namespace accelopt::search {
 
 using base::ErrorCode;
@@ -72,11 +74,15 @@ class BudgetedChat final : public llm::ChatModel {
     expected.input_tokens = estimator_.prompt(bytes, request.messages.size());
     expected.output_tokens =
         estimator_.answer(role, request.max_output_tokens ? request.max_output_tokens : terms_.max_output_tokens);
-    TRY_ASSIGN(auto reservation, budget_.reserve(amounts(expected), stop));
+    // The reviewer is asked when the search has ended, be it by its budget.
+    const bool reviewing = request.label.starts_with(std::string(model::kReviewerRole) + " ");
+    TRY_ASSIGN(auto reservation, reviewing ? budget_.reserve_for_review(amounts(expected), stop)
+                                           : budget_.reserve(amounts(expected), stop));
 
     std::stop_source either;
-    const std::stop_callback on_stop(stop, [&either] { either.request_stop(); });
-    const std::stop_callback on_time(budget_.time_is_up(), [&either] { either.request_stop(); });
+    const auto end = [&either] { either.request_stop(); };
+    const std::stop_callback on_stop(stop, end);
+    const std::stop_callback on_time(reviewing ? std::stop_token() : budget_.time_is_up(), end);
     auto reply = model_.chat(request, either.get_token());
     if (!reply) {
       // The server had the question, and has charged for it.

@@ -114,7 +114,13 @@ class CriticalTest(support.TestCase):
     def test_all_stopped_leaves_no_commit_and_a_budget_no_review(self):
         server = self.server(script(planner=[{"text": plan("Plan 0")}], executor=[{"text": block(BODY, PLANTED)}],
                                     reviewer=reviewer("seen"), tester=[{"text": "no tests"}]))
-        finished = self.search(server, "--critical", "--tests", 1)
+        # refactor.toml can ask for it, and recipes have no reviewer.
+        toml = self.repository / "accelopt" / "refactor.toml"
+        toml.write_text(toml.read_text() + "\n[critical]\ntests = 1\n")
+        refused = self.accelopt("refactor", "run", self.repository / "accelopt", "--agents", "recipes", "--workspace", self.workspace)
+        self.assertEqual(refused.code, 2, refused)
+        self.assertIn("[critical] of refactor.toml asks models", refused.err)
+        finished = self.search(server)
         self.assertEqual(finished.code, 3, finished)
         result = finished.last
         self.assertIn("the reviewer stopped all 1 finalists by inputs that were run", result["reason"])

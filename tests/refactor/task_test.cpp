@@ -63,6 +63,8 @@ TEST(RefactorTask, WhatIsWrong_IsToldByLine) {
   EXPECT_NE(refusal("{results}", "").find("must use {cases} and {results}"), std::string::npos);
   EXPECT_NE(refusal("name = \"reachable\"", "name = \"../x\"").find("names the branch"), std::string::npos);
   EXPECT_NE(refusal("[limits]", "[limit]").find("limit"), std::string::npos);
+  EXPECT_NE(refusal("[limits]", "[critical]\ndevelopers = 1\n[limits]").find("from 2 to 6"), std::string::npos);
+  EXPECT_NE(refusal("[limits]", "[critical]\nreviewers = 1\n[limits]").find("reviewers"), std::string::npos);
   EXPECT_NE(refusal("[driver]", "[driver").find("not TOML"), std::string::npos);
 }
 

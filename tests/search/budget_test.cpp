@@ -51,6 +51,39 @@ TEST(Budget, ARaceThatWouldOutlastTheTimeIsNotBegun) {
   EXPECT_EQ(budget.explanation(), "80 of 100 s were used, and the rest is kept for the confirmation");
 }
 
+TEST(Budget, AShareOfTokensAndDollarsIsKeptForTheReview) {
+  for (const auto& [limited, amount] : {std::pair{SearchSettings{.developers = 3, .max_tokens = 1000}, Amounts{.tokens = 100}},
+                                        {SearchSettings{.developers = 3, .max_usd = 10.0}, Amounts{.usd = 1}}}) {
+    Budget budget(limited);
+    for (int question = 0; question < 7; ++question) {
+      auto reservation = budget.reserve(amount, {});
+      ASSERT_TRUE(reservation) << question;
+      reservation->settle(amount);
+    }
+    ASSERT_FALSE(budget.reserve(amount, {})) << "seven tenths are used";
+    EXPECT_TRUE(budget.ended_by());
+    EXPECT_NE(budget.explanation().find("the rest is kept for the review"), std::string::npos) << budget.explanation();
+    for (int question = 0; question < 3; ++question) {
+      auto reservation = budget.reserve_for_review(amount, {});
+      ASSERT_TRUE(reservation) << question;
+      reservation->settle(amount);
+    }
+    const auto over = budget.reserve_for_review(amount, {});
+    ASSERT_FALSE(over) << "all is used";
+    EXPECT_EQ(over.error().why, base::Why::ending);
+  }
+}
+
+TEST(Budget, AReviewThatTimeEndedHasTheShareOfTheConfirmation) {
+  TestClock clock;
+  Budget budget({.developers = 3, .max_seconds = 100}, clock.clock());
+  clock.pass(90);
+  EXPECT_FALSE(budget.reserve({.tokens = 1}, {})) << "85 s are over";
+  EXPECT_TRUE(budget.reserve_for_review({.tokens = 1}, {}));
+  clock.pass(10);
+  EXPECT_FALSE(budget.reserve_for_review({.tokens = 1}, {}));
+}
+
 TEST(Budget, ATimeThatIsTooShortForOneCandidateSaysWhatWouldBeEnough) {
   TestClock clock;
   Budget budget({.max_seconds = 8}, clock.clock());
