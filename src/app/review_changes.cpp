@@ -10,6 +10,7 @@
 #include "app/reviewer_history.hpp"
 #include "base/hash.hpp"
 #include "llm/price.hpp"
+#include "model/measure.hpp"
 
 namespace accelopt::app {
 namespace {
@@ -28,7 +29,7 @@ std::vector<std::string> paths_of(const refactor::Checker& checker, const std::v
 ReviewedChange as_reviewed(const CheckedChange& change) {
   const refactor::CheckResult& result = change.result;
   ReviewedChange one{.name = change.name,
-                     .verdict = std::string(refactor::to_string(result.verdict)),
+                     .verdict = std::string(refactor::to_string(result.verdict, result.goal)),
                      .failed_gate = result.failed_gate,
                      .why = {},
                      .ratio = result.confirmed ? result.confirmed : result.triage};
@@ -82,8 +83,10 @@ Result<void> commit_chosen(const Shell& shell, const ReviewOptions& options, ref
   report.branch = chosen.branch;
   report.commit = chosen.commit;
   if (chosen.commit.empty())
-    report.not_committed = chosen.result.failed_gate.empty() ? "it is not certainly faster than the base"
-                                                             : "its confirmation failed: " + chosen.result.failed_gate;
+    report.not_committed = chosen.result.failed_gate.empty()
+                               ? fmt::format("it is not certainly {} than the base",
+                                             model::measure_of(refactor::to_string(chosen.result.goal)).better)
+                               : "its confirmation failed: " + chosen.result.failed_gate;
   return {};
 }
 

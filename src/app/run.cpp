@@ -317,6 +317,7 @@ class Session {
     search::RunResult result;
     result.run = run_.id;
     result.task = run_.task_name;
+    if (run_.task.repo) result.goal = run_.task.definition.op_type;
     result.outcome = waits ? search::RunOutcome::waiting : search::RunOutcome::interrupted;
     result.stopped_by = waits ? model::EndReason::waiting : model::EndReason::signal;
     result.reason = why.message;

@@ -50,6 +50,13 @@ void print_report(const app::RefactorReport& report) {
     for (const std::string& fact : gate.facts) fmt::print("    {}\n", report::printable_lines(fact));
   }
   for (const refactor::UnitResult& unit : result.units) {
+    if (result.goal == refactor::Goal::memory) {
+      constexpr double kMebibyte = 1 << 20;
+      fmt::print("{:<24} {:>9.2f} MiB -> {:>9.2f} MiB  {}{}\n", refactor::to_string(unit.unit),
+                 unit.old_bytes / kMebibyte, unit.new_bytes / kMebibyte, ratio_text(unit.ratio),
+                 unit.unit.sized ? "" : "  with start-up");
+      continue;
+    }
     fmt::print("{:<24} {:>9.2f} ms -> {:>9.2f} ms  {}{}\n", refactor::to_string(unit.unit), unit.old_seconds * 1e3,
                unit.new_seconds * 1e3, ratio_text(unit.ratio), unit.unit.timed ? "" : "  with start-up");
   }
@@ -60,9 +67,10 @@ void print_report(const app::RefactorReport& report) {
   }
   if (!result.complexity_claimed && !result.growth.empty())
     fmt::print("no lower complexity is claimed: {}\n", result.complexity_reason);
+  if (result.time) fmt::print("processor time is a guard: old / new {}\n", ratio_text(*result.time));
   if (!report.strategy.empty()) fmt::print("strategy: {}\n", report.strategy);
   const auto& ratio = result.confirmed ? result.confirmed : result.triage;
-  fmt::print("{}{}\n", refactor::to_string(result.verdict), ratio ? ": " + ratio_text(*ratio) : "");
+  fmt::print("{}{}\n", refactor::to_string(result.verdict, result.goal), ratio ? ": " + ratio_text(*ratio) : "");
   if (!report.commit.empty()) fmt::print("commit {} on {}\n", report.commit.substr(0, 12), report.branch.substr(11));
 }
 
@@ -73,9 +81,9 @@ base::Result<Exit> finish(const RefactorFlags& flags, const app::RefactorReport&
     print_report(report);
   if (!flags.pr_text.empty()) TRY(base::write_file(flags.pr_text, app::pull_request_text(report)));
   switch (report.result.verdict) {
-    case refactor::Verdict::faster:
+    case refactor::Verdict::better:
       return Exit::done;
-    case refactor::Verdict::not_faster:
+    case refactor::Verdict::not_better:
       return Exit::no_gain;
     case refactor::Verdict::refused:
       break;

@@ -43,6 +43,16 @@ struct Checker::Measured {
     }
     return values;
   }
+
+  /// Of the last restart, by block and unit.
+  [[nodiscard]] std::vector<std::vector<double>> last(double UnitTimes::*value) const {
+    std::vector<std::vector<double>> rows;
+    for (const auto& block : restarts.back()) {
+      auto& row = rows.emplace_back();
+      for (const UnitTimes& times : block) row.push_back(times.*value);
+    }
+    return rows;
+  }
 };
 
 Result<Contest::Block> Contest::next() {
@@ -63,9 +73,9 @@ Result<Contest> Checker::contest(const CheckResult& leader, const CheckResult& c
   std::vector<Unit> raced;
   std::ranges::copy_if(units_, std::back_inserter(raced), &Unit::raced);
   const std::string workload = raced.front().workload;
-  Contest contest(
-      Race(*driver_, {.old_tree = leader.folder, .new_tree = challenger.folder}, next_seed("triage"), settings_.hold),
-      std::move(raced));
+  Contest contest(Race(*driver_, task_.goal, {.old_tree = leader.folder, .new_tree = challenger.folder},
+                       next_seed("triage"), settings_.hold),
+                  std::move(raced));
   TRY_ASSIGN(contest.start_up_, contest.race_.measure_start_up(workload, difference));
   if (!difference.empty()) difference = "size 0: " + difference;
   return contest;
@@ -93,7 +103,8 @@ Result<RaceResult> Checker::race(const CheckResult& leader, const CheckResult& c
 }
 
 Result<std::vector<UnitTimes>> Checker::time_all(const CheckResult& change) {
-  Race race(*driver_, {.old_tree = base_folder_, .new_tree = change.folder}, next_seed("profile"), settings_.hold);
+  Race race(*driver_, task_.goal, {.old_tree = base_folder_, .new_tree = change.folder}, next_seed("profile"),
+            settings_.hold);
   std::string difference;
   TRY_ASSIGN(const StartUp start_up, race.measure_start_up(units_.front().workload, difference));
   std::vector<UnitTimes> times;
@@ -110,13 +121,13 @@ Result<std::vector<std::string>> Checker::triage(CheckResult& result) {
   if (!raced.difference.empty()) return std::vector{raced.difference};
   result.triage = stats::as_ratio(raced.decision.log_ratio);
   const bool faster = raced.decision.verdict == stats::RaceVerdict::faster;
-  result.verdict = faster ? Verdict::faster : Verdict::not_faster;
+  result.verdict = faster ? Verdict::better : Verdict::not_better;
   return std::vector<std::string>();
 }
 
 /// One restart: its blocks, each a pair of every unit. Gives the first difference of outputs.
 Result<std::string> Checker::confirm_once(const Trees& trees, int blocks, Measured& measured) {
-  Race race(*driver_, trees, next_seed("confirm"), settings_.hold);
+  Race race(*driver_, task_.goal, trees, next_seed("confirm"), settings_.hold);
   std::string difference;
   TRY_ASSIGN(measured.start_up, race.measure_start_up(units_.front().workload, difference));
   if (!difference.empty()) return "size 0: " + difference;
@@ -137,6 +148,7 @@ Result<std::vector<std::string>> Checker::confirm_in_fresh_trees(const vcs::List
   std::vector<double> weights;
   for (const Unit& unit : units_) weights.push_back(unit.raced ? 1 : 0);
   stats::Confirmation confirmation(weights, kRules);
+  stats::Confirmation times(weights, kRules);  // a guard, where something else decides
   Measured measured;
   while (const int blocks = confirmation.next_restart_blocks()) {
     settings_.step(fmt::format("confirming, fresh trees {}", measured.restarts.size() + 1));
@@ -148,12 +160,8 @@ Result<std::vector<std::string>> Checker::confirm_in_fresh_trees(const vcs::List
     if (!old_problem.empty() || !new_problem.empty()) return std::vector{"does not build again: " + new_problem};
     TRY_ASSIGN(const std::string difference, confirm_once(trees, blocks, measured));
     if (!difference.empty()) return std::vector{difference};
-    std::vector<std::vector<double>> log_ratios;
-    for (const auto& block : measured.restarts.back()) {
-      auto& row = log_ratios.emplace_back();
-      for (const UnitTimes& times : block) row.push_back(times.log_ratio);
-    }
-    confirmation.add_restart(log_ratios);
+    confirmation.add_restart(measured.last(&UnitTimes::log_ratio));
+    times.add_restart(measured.last(&UnitTimes::time_log_ratio));
     std::error_code ignored;
     std::filesystem::remove_all(trees.old_tree, ignored);
     std::filesystem::remove_all(trees.new_tree, ignored);
@@ -163,22 +171,31 @@ Result<std::vector<std::string>> Checker::confirm_in_fresh_trees(const vcs::List
   for (std::size_t i = 0; i < units_.size(); ++i) {
     result.units.push_back({units_[i], stats::as_ratio(decision.workloads[i]),
                             stats::median(measured.all(i, [](const UnitTimes& it) { return it.old_seconds; })),
-                            stats::median(measured.all(i, [](const UnitTimes& it) { return it.new_seconds; }))});
+                            stats::median(measured.all(i, [](const UnitTimes& it) { return it.new_seconds; })),
+                            stats::median(measured.all(i, [](const UnitTimes& it) { return it.old_net_bytes; })),
+                            stats::median(measured.all(i, [](const UnitTimes& it) { return it.new_net_bytes; }))});
   }
   std::vector<std::string> problems;
-  if (decision.regressed) {
-    const auto index = static_cast<std::size_t>(*decision.regressed);
+  const auto tell_regression = [&](const stats::ConfirmationDecision& of, const char* what) {
+    if (!of.regressed) return;
+    const auto index = static_cast<std::size_t>(*of.regressed);
     problems.push_back(
-        fmt::format("{} became slower: {}", to_string(units_[index]), ratio_text(result.units[index].ratio)));
+        fmt::format("{} {}: {}", to_string(units_[index]), what, ratio_text(stats::as_ratio(of.workloads[index]))));
+  };
+  const bool by_memory = task_.goal == Goal::memory;
+  tell_regression(decision, by_memory ? "needs more memory" : "became slower");
+  if (by_memory) {
+    result.time = stats::as_ratio(times.decision().log_ratio);
+    tell_regression(times.decision(), "became slower");
   }
   const auto others = confirmation_problems(measured, result);
   problems.insert(problems.end(), others.begin(), others.end());
   if (!problems.empty()) return problems;
-  tell_growth(measured, result);
+  if (task_.goal != Goal::memory) tell_growth(measured, result);
   if (!decision.confirmed || (task_.goal == Goal::complexity && !result.complexity_claimed))
-    result.verdict = Verdict::not_faster;
+    result.verdict = Verdict::not_better;
   else
-    result.verdict = Verdict::faster;
+    result.verdict = Verdict::better;
   return problems;
 }
 
@@ -187,7 +204,7 @@ std::vector<std::string> Checker::confirmation_problems(const Measured& measured
   std::vector<std::string> problems;
   for (std::size_t i = 0; i < units_.size(); ++i) {
     if (!units_[i].raced) continue;
-    const auto cpu = stats::trimmed_mean(measured.all(i, [](const UnitTimes& it) { return it.log_ratio; }));
+    const auto cpu = stats::trimmed_mean(measured.all(i, [](const UnitTimes& it) { return it.time_log_ratio; }));
     const auto wall = stats::trimmed_mean(measured.all(i, [](const UnitTimes& it) { return it.wall_log_ratio; }));
     if (cpu > std::log(1.2) && wall < kLeastWallShare * cpu) {
       problems.push_back(

@@ -10,6 +10,7 @@
 
 #include "base/hash.hpp"
 #include "memory/queue.hpp"
+#include "model/measure.hpp"
 #include "search/decision_line.hpp"
 #include "search/exploration.hpp"
 #include "search/hints.hpp"
@@ -468,6 +469,7 @@ class Search {
     RunResult& result = report.result;
     result.run = request_.run;
     result.task = request_.task.definition.name;
+    if (request_.task.repo) result.goal = request_.task.definition.op_type;
     result.stopped_by = interrupted() ? EndReason::signal : waiting_ ? EndReason::waiting : stopped_by_;
     result.stopped_because = why_stopped(result.stopped_by);
     result.outcome = winner_                                         ? RunOutcome::improved
@@ -537,7 +539,7 @@ class Search {
     if (confirmation_ && !confirmation_->reason.empty())
       return "the best candidate was not confirmed: " + confirmation_->reason + where;
     if (confirmation_) return "the best candidate was not confirmed" + where;
-    return "no candidate was faster than the baseline" + where;
+    return fmt::format("no candidate was {} than the baseline{}", model::measure_of(request_.task).better, where);
   }
 
   const RunRequest& request_;

@@ -17,6 +17,8 @@ using base::Result;
 
 constexpr std::size_t kLeastSizes = 3;  ///< for an exponent: two are a line through anything
 
+constexpr double kMebibyte = 1 << 20;
+
 struct Ladder {
   std::vector<double> sizes, seconds;
 };
@@ -46,6 +48,10 @@ Result<model::Profile> profile_of(refactor::Checker& checker, const refactor::Ch
     profile.items.push_back({workload_name(unit.workload, unit.size) + ": time", times[i].new_seconds * 1e3, "ms",
                              "processor time of one run without the program's start-up"});
     peak = std::max(peak, times[i].new_peak_bytes);
+    if (checker.task().goal == refactor::Goal::memory) {
+      profile.items.push_back({workload_name(unit.workload, unit.size) + ": memory", times[i].new_net_bytes / kMebibyte,
+                               "MiB", "peak of resident memory of one run without the program's start-up"});
+    }
     Ladder& ladder = ladders[unit.workload];
     if (unit.size <= 0) continue;
     ladder.sizes.push_back(static_cast<double>(unit.size));
@@ -58,7 +64,6 @@ Result<model::Profile> profile_of(refactor::Checker& checker, const refactor::Ch
   }
   profile.items.push_back({"start-up", checker.base_start_up().new_seconds * 1e3, "ms",
                            "processor time of a run at size 0; it is not counted"});
-  constexpr double kMebibyte = 1 << 20;
   profile.items.push_back({"peak memory", peak / kMebibyte, "MiB", "of the largest run"});
   return profile;
 }
