@@ -162,6 +162,7 @@ std::string repository_text(const model::Task& task) {
 std::string_view wanted_text(const model::Task& task) {
   const std::string_view goal = model::measure_of(task).goal;
   if (goal == "memory") return "leaner in memory";
+  if (goal == "readability") return "simpler to read";
   return "faster";
 }
 
@@ -174,6 +175,18 @@ std::string measuring_text(const model::Task& task) {
            "equal "
            "in that very run. What counts is the ratio old over new, so over 1 is better; peaks that are apart by less "
            "than 1 MiB or 2 % are alike. No size may need over 5 % more memory, or become slower by more than 5 %.";
+  }
+  if (goal == "readability") {
+    return "- What counts is cognitive complexity as SonarSource defines it, summed over the functions that the change "
+           "touches: an if, loop, switch, catch or conditional expression counts one and its nesting; an else, a "
+           "sequence "
+           "of like logical operators, a jump to a label and recursion count one; loops and conditions of "
+           "comprehensions "
+           "count as others do. The ratio is old over new, one added to both, so over 1 is simpler. It counts only "
+           "where "
+           "the deepest nesting is not deeper, statements grow by no more than 10 %, no public signature changes and "
+           "nothing more runs text as code. Old and new code run in pairs on the same fresh inputs; no size may become "
+           "slower by more than 5 %. A reviewer may be asked which of the two is easier to read.";
   }
   return "- Time is processor time of the process without its start-up, of the largest size of each timed family. Old "
          "and "

@@ -10,6 +10,7 @@
 #include "app/version.hpp"
 #include "base/text.hpp"
 #include "base/utc.hpp"
+#include "refactor/check_json.hpp"
 
 namespace accelopt::app {
 namespace {
@@ -42,6 +43,42 @@ std::string tests_text(const refactor::CheckResult& result) {
   return fmt::format("{} of {}, {} flaky set aside", result.tests, result.tests, result.flaky.size());
 }
 
+std::string subject_of(refactor::Goal goal, const std::string& where) {
+  switch (goal) {
+    case refactor::Goal::memory:
+      return fmt::format("perf: Make {} need less memory", where);
+    case refactor::Goal::readability:
+      return fmt::format("refactor: Make {} simpler", where);
+    case refactor::Goal::time:
+    case refactor::Goal::complexity:
+      break;
+  }
+  return fmt::format("perf: Make {} faster", where);
+}
+
+/// "Speed-Up: 6.10x [5.90, 6.30] at random n=400".
+std::string ratio_trailer(const refactor::CheckResult& result) {
+  const bool by_memory = result.goal == refactor::Goal::memory;
+  std::string text;
+  if (result.confirmed) text += (by_memory ? "Memory: 1/" : "Speed-Up: ") + ratio_text(*result.confirmed);
+  std::string sizes;
+  for (const refactor::UnitResult& unit : result.units) {
+    if (!unit.unit.raced) continue;
+    sizes += (sizes.empty() ? " at " : ", ") + refactor::to_string(unit.unit);
+    if (by_memory) sizes += " (peak " + memory_text(unit) + ")";
+  }
+  return text + sizes + "\n";
+}
+
+/// Of figures that are exact: no interval. More readable is said where a reviewer says so as well.
+std::string readability_trailers(const refactor::Readability& it) {
+  std::string text =
+      fmt::format("Cognitive-Complexity: {} -> {}\nNesting: {} -> {}\nStatements: {} -> {}\n", it.before.cognitive,
+                  it.after.cognitive, it.before.nesting, it.after.nesting, it.before.statements, it.after.statements);
+  if (it.more_readable()) text += "More-Readable: preferred in both orders by " + it.reviewer + "\n";
+  return text;
+}
+
 model::Interval interval_of(const stats::Interval& interval) {
   return {interval.estimate, interval.low, interval.high};
 }
@@ -51,19 +88,10 @@ model::Interval interval_of(const stats::Interval& interval) {
 std::string commit_message(const RefactorReport& report, const refactor::Task& task) {
   const refactor::CheckResult& result = report.result;
   const std::string where = task.scope.front().function.empty() ? task.scope.front().path : task.scope.front().function;
-  const bool by_memory = result.goal == refactor::Goal::memory;
-  std::string text = by_memory ? fmt::format("perf: Make {} need less memory\n\n", where)
-                               : fmt::format("perf: Make {} faster\n\n", where);
+  std::string text = subject_of(result.goal, where) + "\n\n";
   text += (report.strategy.empty() ? "A change to " + scope_text(task) : report.strategy + ", in " + scope_text(task)) +
           ".\nOld and new code were run in pairs on fresh inputs; their results were the same in every run.\n\n";
-  if (result.confirmed) text += (by_memory ? "Memory: 1/" : "Speed-Up: ") + ratio_text(*result.confirmed);
-  std::string sizes;
-  for (const refactor::UnitResult& unit : result.units) {
-    if (!unit.unit.raced) continue;
-    sizes += (sizes.empty() ? " at " : ", ") + refactor::to_string(unit.unit);
-    if (by_memory) sizes += " (peak " + memory_text(unit) + ")";
-  }
-  text += sizes + "\n";
+  text += result.readability ? readability_trailers(*result.readability) : ratio_trailer(result);
   if (result.time) text += "Time: " + ratio_text(*result.time) + ", a guard\n";
   if (result.complexity_claimed) {
     for (const refactor::Growth& growth : result.growth) text += "Exponent: " + growth_text(growth) + "\n";
@@ -98,7 +126,9 @@ model::Experience refactor_experience(const RefactorReport& report, const refact
   experience.language = report.language;
   experience.target = kRefactorTarget;
   experience.op_type = refactor::to_string(task.goal);
-  experience.bound = task.goal == refactor::Goal::memory ? "memory" : "cpu";
+  experience.bound = task.goal == refactor::Goal::memory        ? "memory"
+                     : task.goal == refactor::Goal::readability ? "text"
+                                                                : "cpu";
   experience.task = report.task;
   experience.run = report.id;
   experience.created = base::utc_now();
@@ -132,6 +162,7 @@ report::RefactorStory story_of(const RefactorReport& report) {
   story.triage = interval_of(result.triage);
   story.speedup = interval_of(result.confirmed);
   story.time = interval_of(result.time);
+  if (result.readability) story.readability = *result.readability;
   const bool by_memory = result.goal == refactor::Goal::memory;
   for (const refactor::UnitResult& unit : result.units) {
     story.workloads.push_back({.workload = unit.unit.workload,
@@ -174,9 +205,22 @@ report::RefactorStory story_of(const RefactorReport& report) {
 std::string pull_request_text(const RefactorReport& report) {
   const refactor::CheckResult& result = report.result;
   const bool by_memory = result.goal == refactor::Goal::memory;
-  const std::string title = by_memory ? "Less memory in " + report.task : "A faster " + report.task;
+  const std::string title = by_memory            ? "Less memory in " + report.task
+                            : result.readability ? "A simpler " + report.task
+                                                 : "A faster " + report.task;
   std::string text = "## " + (report.strategy.empty() ? title : report.strategy) + "\n\n";
-  if (result.confirmed) {
+  if (result.readability) {
+    const refactor::Readability& it = *result.readability;
+    text += fmt::format("Simpler: **{}**.{}\n\n", refactor::describe(it),
+                        it.more_readable() ? " More readable: " + it.reviewer + " preferred it in both orders." : "");
+    text += "| function | cognitive complexity | nesting | statements |\n|---|---|---|---|\n";
+    for (const refactor::FunctionFigures& one : it.functions) {
+      text +=
+          fmt::format("| {} | {} -> {} | {} -> {} | {} -> {} |\n", one.name, one.before.cognitive, one.after.cognitive,
+                      one.before.nesting, one.after.nesting, one.before.statements, one.after.statements);
+    }
+    text += "\n";
+  } else if (result.confirmed) {
     text += fmt::format("{}: **{}** (95 % interval).\n\n", by_memory ? "Peak of memory, old / new" : "Speed-up",
                         ratio_text(*result.confirmed));
   }

@@ -16,6 +16,8 @@
 #include "base/text.hpp"
 #include "refactor/functions.hpp"
 #include "sandbox/probe.hpp"
+#include "syntax/tree/library.hpp"
+#include "syntax/tree/measures.hpp"
 #include "targets/cpu/machine_hold.hpp"
 #include "vcs/git.hpp"
 
@@ -28,9 +30,10 @@ using base::Result;
 
 /// The gates, and "apply": git does not make a tree of the diff.
 constexpr auto kGates = std::to_array<std::string_view>(
-    {"apply", "scope", "build", "tests", "differential", "triage", "held-out", "confirm"});
+    {"apply", "scope", "text", "build", "tests", "differential", "triage", "held-out", "confirm"});
 /// What passes every gate, by the verdict that its task's goal gives.
-constexpr auto kVerdicts = std::to_array<std::string_view>({"FASTER", "NOT_FASTER", "SMALLER", "NOT_SMALLER"});
+constexpr auto kVerdicts =
+    std::to_array<std::string_view>({"FASTER", "NOT_FASTER", "SMALLER", "NOT_SMALLER", "SIMPLER", "NOT_SIMPLER"});
 
 std::string upper(std::string text) {
   std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
@@ -110,6 +113,15 @@ Result<void> write_builtin(const fs::path& folder) {
   return {};
 }
 
+/// Of a task that figures of the text decide: why there are none here; empty: there are.
+std::string why_text_is_not_measured(const refactor::Task& task) {
+  if (task.goal != refactor::Goal::readability) return {};
+  auto reader = syntax::tree::Reader::open(syntax::tree::Library::default_folders());
+  if (!reader) return reader.error().message;
+  const auto measured = reader->measure(task.language.name, "");
+  return measured ? "" : measured.error().message;
+}
+
 void keep_only(std::vector<RefactorExploit>& changes, const std::vector<std::string>& only) {
   if (only.empty()) return;
   std::erase_if(changes,
@@ -160,6 +172,10 @@ class RefactorSelftest {
     TRY_ASSIGN(const auto jail, refactor::Jail::create(task, request_.tools, shell_.stops.abort));
     if (const auto missing = jail.missing_programs(); !missing.empty()) {
       skip(name, fmt::format("needs {}, which is not installed", fmt::join(missing, " and ")));
+      return {};
+    }
+    if (const std::string unread = why_text_is_not_measured(task); !unread.empty()) {
+      skip(name, unread);
       return {};
     }
     TRY_ASSIGN(const auto before, content_of_all(own.path()));

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "app/readable_preference.hpp"
 #include "app/refactor_change.hpp"
 #include "app/review.hpp"
 #include "app/reviewer_history.hpp"
@@ -70,11 +71,15 @@ class CheckerBench final : public ReviewBench {
 };
 
 /// The chosen one at full depth, and its commit.
-Result<void> commit_chosen(const Shell& shell, const ReviewOptions& options, refactor::Checker& checker,
-                           const std::string& tree, std::uint64_t seed, ReviewReport& report) {
+base::Outcome<void> commit_chosen(const Shell& shell, const ReviewOptions& options, refactor::Checker& checker,
+                                  const review::Asking& asking, const std::string& tree, std::uint64_t seed,
+                                  ReviewReport& report) {
   RefactorReport chosen = report_on(checker, seed);
   chosen.tried = static_cast<int>(report.changes.size());
   TRY_ASSIGN(chosen.result, checker.check(tree, refactor::Depth::confirm));
+  const auto base = [&](const std::string& path) { return checker.base_text(path); };
+  TRY_ASSIGN(const model::Usage asked, ask_preference(asking, checker.task().language, base, chosen.result));
+  report.usage += asked;
   chosen.reviewed =
       fmt::format("first of {}{}", report.changes.size(), report.pairs.empty() ? "" : ", " + report.agreement());
   TRY(keep_change(shell, options.refactor, checker, chosen, Commit::yes));
@@ -131,9 +136,14 @@ base::Outcome<ReviewReport> review_changes(const Shell& shell, const ReviewOptio
                                                   .at_once = questions_at_once(model),
                                                   .stop = shell.stops.wind_down,
                                                   .step = options.refactor.step}));
-  if (!report.usage.usd && model.config.price) report.usage.usd = llm::cost_usd(report.usage, *model.config.price);
   if (options.commit == Commit::yes && report.chosen)
-    TRY(commit_chosen(shell, options, *checker, trees[*report.chosen], seed, report));
+    TRY(commit_chosen(shell, options, *checker,
+                      {.chat = model.chat.get(),
+                       .seed = base::derive_seed(0, trees[*report.chosen]),
+                       .stop = shell.stops.wind_down,
+                       .at_once = questions_at_once(model)},
+                      trees[*report.chosen], seed, report));
+  if (!report.usage.usd && model.config.price) report.usage.usd = llm::cost_usd(report.usage, *model.config.price);
   if (const auto entered = record_review(options.refactor.workspace, report); !entered)
     shell.warn("the review was not recorded: " + entered.error().message);
   return report;

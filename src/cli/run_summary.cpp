@@ -30,7 +30,7 @@ std::string workloads_table(const model::Evaluation& confirmation, const model::
        {"role"},
        {modelled ? "modelled baseline" : "baseline", report::Align::right},
        {modelled ? "modelled best" : "best", report::Align::right},
-       {fmt::format("{} [{}]", measure.gain, modelled ? "model's range" : "95 %"), report::Align::right},
+       {fmt::format("{} [{}]", measure.by_workload, modelled ? "model's range" : "95 %"), report::Align::right},
        {"of roofline", report::Align::right}});
   for (const model::WorkloadTiming& workload : confirmation.workloads) {
     table.add({workload.name, std::string(to_string(workload.role)), report::format_reference(workload),

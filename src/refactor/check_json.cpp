@@ -19,14 +19,22 @@ namespace accelopt::refactor {
 namespace {
 
 constexpr int kSchema = 1;
-constexpr auto kGoals = std::to_array<base::Named<Goal>>(
-    {{Goal::time, "time"}, {Goal::complexity, "complexity"}, {Goal::memory, "memory"}});
+constexpr auto kGoals = std::to_array<base::Named<Goal>>({{Goal::time, "time"},
+                                                          {Goal::complexity, "complexity"},
+                                                          {Goal::memory, "memory"},
+                                                          {Goal::readability, "readability"}});
+constexpr auto kPreferences = std::to_array<base::Named<Preference>>({{Preference::unasked, "unasked"},
+                                                                      {Preference::after, "after"},
+                                                                      {Preference::before, "before"},
+                                                                      {Preference::unsure, "unsure"}});
 /// As every goal says it.
 constexpr auto kVerdicts = std::to_array<base::Named<Verdict>>({{Verdict::refused, "refused"},
                                                                 {Verdict::not_better, "not_faster"},
                                                                 {Verdict::better, "faster"},
                                                                 {Verdict::not_better, "not_smaller"},
-                                                                {Verdict::better, "smaller"}});
+                                                                {Verdict::better, "smaller"},
+                                                                {Verdict::not_better, "not_simpler"},
+                                                                {Verdict::better, "simpler"}});
 constexpr auto kRoles =
     std::to_array<base::Named<Role>>({{Role::race, "race"}, {Role::check, "check"}, {Role::held_out, "held_out"}});
 
@@ -59,6 +67,22 @@ ACCELOPT_JSON(Growth) {
   field.number("from_size", it.from_size, "to_size", it.to_size);
 }
 
+ACCELOPT_JSON(Figures) {
+  field.required("cognitive", it.cognitive, "nesting", it.nesting, "statements", it.statements);
+  field.optional("longest", it.longest);
+}
+
+ACCELOPT_JSON(FunctionFigures) {
+  field.required("name", it.name, "before", it.before, "after", it.after);
+}
+
+ACCELOPT_JSON(Readability) {
+  field.required("functions", it.functions, "before", it.before, "after", it.after);
+  field.required("simpler", it.simpler, "reason", it.reason);
+  field.named("preference", it.preference, kPreferences);
+  field.required("reviewer", it.reviewer);
+}
+
 ACCELOPT_JSON(CheckResult) {
   if constexpr (!Field::kReads) {
     const int schema = kSchema;
@@ -75,6 +99,7 @@ ACCELOPT_JSON(CheckResult) {
   field.required("tests", it.tests, "flaky", it.flaky, "files", it.files, "diff", it.diff, "tree", it.tree);
   field.required("start_up", it.start_up);
   field.optional("triage", it.triage, "confirmed", it.confirmed, "time", it.time);
+  field.unless_empty("readability", it.readability);
 }
 
 }  // namespace accelopt::refactor

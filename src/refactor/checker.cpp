@@ -12,6 +12,7 @@
 #include "base/names.hpp"
 #include "base/text.hpp"
 #include "refactor/functions.hpp"
+#include "syntax/tree/library.hpp"
 
 namespace accelopt::refactor {
 namespace {
@@ -63,6 +64,7 @@ std::string_view to_string(Verdict verdict, Goal goal) {
   if (verdict == Verdict::refused) return "refused";
   const bool better = verdict == Verdict::better;
   if (goal == Goal::memory) return better ? "smaller" : "not_smaller";
+  if (goal == Goal::readability) return better ? "simpler" : "not_simpler";
   return better ? "faster" : "not_faster";
 }
 
@@ -75,6 +77,9 @@ Result<std::unique_ptr<Checker>> Checker::prepare(const Task& task, CheckSetting
   TRY_ASSIGN(auto own, base::TemporaryFolder::create("accelopt-trees"));
   std::unique_ptr<Checker> checker(
       new Checker(std::move(own_task), std::move(settings), std::move(repository), std::move(jail), std::move(own)));
+  if (checker->task_.goal == Goal::readability) {
+    TRY_ASSIGN(checker->reader_, syntax::tree::Reader::open(syntax::tree::Library::default_folders()));
+  }
   TRY_ASSIGN(checker->driver_, Driver::create(checker->task_, checker->jail_, checker->next_seed("driver")));
   TRY(checker->prepare_base());
   TRY(checker->prepare_tests());
@@ -113,6 +118,10 @@ Result<void> Checker::prepare_base() {
   TRY_ASSIGN(listing_, repository_.list(tree_));
   for (const Scope& scope : task_.scope) {
     TRY_ASSIGN(const std::string text, base_text(scope.path));
+    if (reader_) {
+      if (const auto measured = reader_->measure(task_.language.name, text); !measured)
+        return tl::make_unexpected(base::with_context(measured.error(), scope.path));
+    }
     if (scope.function.empty()) continue;
     if (const auto found = find_function(task_.language, text, scope.function); !found)
       return tl::make_unexpected(base::with_context(found.error(), scope.path));
@@ -220,7 +229,7 @@ Result<void> Checker::prepare_tests() {
 Result<void> Checker::prepare_units() {
   settings_.step("running the driver on the base");
   const Trees same{base_folder_, base_folder_};
-  Race race(*driver_, task_.goal, same, next_seed("calibration"), settings_.hold);
+  Race race(*driver_, {.goal = task_.goal}, same, next_seed("calibration"), settings_.hold);
   units_ = units_of(task_, Sizes::all);
   std::map<std::string, StartUp> start_ups;
   for (Unit& unit : units_) {
@@ -260,7 +269,7 @@ Result<void> Checker::enough_to_race(const Unit& unit, const UnitTimes& times, c
                     "program takes, which is too little to compare; give the workload larger sizes",
                     to_string(unit), times.old_net_bytes / kMebibyte, start_up.old_peak_bytes / kMebibyte));
   }
-  if (unit.timed) return {};
+  if (unit.timed || task_.goal == Goal::readability) return {};
   return base::fail(ErrorCode::invalid_argument,
                     fmt::format("{}: the old code takes {:.0f} ms, and starting the program {:.0f} ms; give the "
                                 "workload larger sizes or a larger count",
@@ -444,6 +453,10 @@ Result<CheckResult> Checker::build(const std::string& tree) {
   for (const ChangedFile& file : changes) result.files[file.path] = file.after;
   TRY_ASSIGN(result.diff, repository_.diff(tree_, tree));
   if (!gates.pass("scope", scope_violations(task_, changes))) return result;
+  if (reader_) {
+    TRY_ASSIGN(auto problems, text_problems(changes, result));
+    if (!gates.pass("text", std::move(problems))) return result;
+  }
 
   settings_.step("building");
   TRY_ASSIGN(const fs::path folder, lay_out_tree(listing));
@@ -494,6 +507,10 @@ Result<CheckResult> Checker::check(const std::string& tree, Depth depth) {
   if (!result.failed_gate.empty()) return result;
   TRY_ASSIGN(const bool right, verify(result));
   if (!right) return result;
+  if (result.readability && !result.readability->simpler) {
+    result.verdict = Verdict::not_better;
+    return result;
+  }
   Gates gates(result);
   settings_.step("racing");
   TRY_ASSIGN(auto problems, triage(result));

@@ -16,6 +16,7 @@
 #include "refactor/jail.hpp"
 #include "refactor/probe.hpp"
 #include "refactor/race.hpp"
+#include "refactor/readability.hpp"
 #include "refactor/scope.hpp"
 #include "refactor/test_reports.hpp"
 #include "stats/estimate.hpp"
@@ -40,7 +41,8 @@ enum class Depth { triage, confirm };
 /// refused: a gate failed. not_better: it passed those that ask whether it is right, and is not certainly what the
 /// goal asks for.
 enum class Verdict { better, not_better, refused };
-/// As the goal has it: "faster", "not_faster"; of memory "smaller", "not_smaller".
+/// As the goal has it: "faster", "not_faster"; of memory "smaller", "not_smaller"; of readability "simpler",
+/// "not_simpler".
 std::string_view to_string(Verdict verdict, Goal goal);
 
 struct Gate {
@@ -96,8 +98,9 @@ struct CheckResult {
   std::map<std::string, std::string> files;  ///< path -> new text
   std::string diff;
   StartUp start_up;
-  std::string tree;              ///< of git
-  std::filesystem::path folder;  ///< built in it; empty: it did not come so far
+  std::optional<Readability> readability{};  ///< where it is the goal
+  std::string tree;                          ///< of git
+  std::filesystem::path folder;              ///< built in it; empty: it did not come so far
 };
 
 /// What the old code takes for one unit, net of start-up; one run.
@@ -167,6 +170,8 @@ class Checker {
   base::Result<Contest> contest(const CheckResult& leader, const CheckResult& challenger, std::string& difference);
   /// One pair of each unit against the base: times of both.
   base::Result<std::vector<UnitTimes>> time_all(const CheckResult& change);
+  /// The functions of the files in scope, as the change has them; where readability is the goal.
+  base::Result<std::vector<FunctionFigures>> text_figures(const CheckResult& change);
   /// Removes the folder that it was built in.
   void drop(CheckResult& change);
 
@@ -226,6 +231,10 @@ class Checker {
   base::Result<std::vector<std::string>> behaviour_problems(const Trees& trees);
   base::Result<std::vector<std::string>> held_out_problems(const Trees& trees);
   base::Result<std::vector<std::string>> triage(CheckResult& result);
+  /// What decides between two changes.
+  base::Result<Deciding> deciding(const CheckResult& leader, const CheckResult& challenger);
+  /// The figures of the change's text: a gate of readability.
+  base::Result<std::vector<std::string>> text_problems(const std::vector<ChangedFile>& changes, CheckResult& result);
   base::Result<std::vector<std::string>> confirm_in_fresh_trees(const vcs::Listing& listing, CheckResult& result);
   struct Measured;  ///< what confirmation collects
   base::Result<std::string> confirm_once(const Trees& trees, int blocks, Measured& measured);
@@ -240,6 +249,7 @@ class Checker {
   Jail jail_;
   base::TemporaryFolder own_;
   std::optional<Driver> driver_;
+  std::optional<syntax::tree::Reader> reader_;  ///< where readability is the goal
   std::string commit_;
   std::string tree_;
   vcs::Listing listing_;

@@ -2,6 +2,7 @@
 // The gates that the clock decides: the short race, and the confirmation in fresh trees.
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -34,6 +35,7 @@ std::string ratio_text(const stats::Interval& ratio) {
 struct Checker::Measured {
   std::vector<std::vector<std::vector<UnitTimes>>> restarts;
   StartUp start_up;
+  double of_text = 0;  ///< Deciding::of_text
 
   template <class Of>
   [[nodiscard]] std::vector<double> all(std::size_t unit, const Of& of) const {
@@ -73,12 +75,38 @@ Result<Contest> Checker::contest(const CheckResult& leader, const CheckResult& c
   std::vector<Unit> raced;
   std::ranges::copy_if(units_, std::back_inserter(raced), &Unit::raced);
   const std::string workload = raced.front().workload;
-  Contest contest(Race(*driver_, task_.goal, {.old_tree = leader.folder, .new_tree = challenger.folder},
+  TRY_ASSIGN(const Deciding decides, deciding(leader, challenger));
+  Contest contest(Race(*driver_, decides, {.old_tree = leader.folder, .new_tree = challenger.folder},
                        next_seed("triage"), settings_.hold),
                   std::move(raced));
   TRY_ASSIGN(contest.start_up_, contest.race_.measure_start_up(workload, difference));
   if (!difference.empty()) difference = "size 0: " + difference;
   return contest;
+}
+
+Result<Deciding> Checker::deciding(const CheckResult& leader, const CheckResult& challenger) {
+  Deciding out{.goal = task_.goal};
+  if (!reader_) return out;
+  std::vector<ChangedFile> changes;
+  std::set<std::string> paths;
+  for (const auto* files : {&leader.files, &challenger.files}) {
+    for (const auto& [path, text] : *files) paths.insert(path);
+  }
+  const auto text_in = [&](const CheckResult& change, const std::string& path) -> Result<std::string> {
+    if (const auto found = change.files.find(path); found != change.files.end()) return found->second;
+    return listing_.contains(path) ? base_text(path) : std::string();
+  };
+  for (const std::string& path : paths) {
+    ChangedFile file{.path = path, .kind_before = {}, .kind_after = {}, .before = {}, .after = {}};
+    TRY_ASSIGN(file.before, text_in(leader, path));
+    TRY_ASSIGN(file.after, text_in(challenger, path));
+    changes.push_back(std::move(file));
+  }
+  const auto compared = compare_readability(*reader_, task_.language, changes);
+  // Each passed the gate against the base: one that runs more text than the other is no better.
+  if (!compared) return out;
+  out.of_text = simpler_log_ratio(compared->before, compared->after);
+  return out;
 }
 
 Result<RaceResult> Checker::race(const CheckResult& leader, const CheckResult& challenger) {
@@ -103,7 +131,7 @@ Result<RaceResult> Checker::race(const CheckResult& leader, const CheckResult& c
 }
 
 Result<std::vector<UnitTimes>> Checker::time_all(const CheckResult& change) {
-  Race race(*driver_, task_.goal, {.old_tree = base_folder_, .new_tree = change.folder}, next_seed("profile"),
+  Race race(*driver_, {.goal = task_.goal}, {.old_tree = base_folder_, .new_tree = change.folder}, next_seed("profile"),
             settings_.hold);
   std::string difference;
   TRY_ASSIGN(const StartUp start_up, race.measure_start_up(units_.front().workload, difference));
@@ -127,7 +155,7 @@ Result<std::vector<std::string>> Checker::triage(CheckResult& result) {
 
 /// One restart: its blocks, each a pair of every unit. Gives the first difference of outputs.
 Result<std::string> Checker::confirm_once(const Trees& trees, int blocks, Measured& measured) {
-  Race race(*driver_, task_.goal, trees, next_seed("confirm"), settings_.hold);
+  Race race(*driver_, {.goal = task_.goal, .of_text = measured.of_text}, trees, next_seed("confirm"), settings_.hold);
   std::string difference;
   TRY_ASSIGN(measured.start_up, race.measure_start_up(units_.front().workload, difference));
   if (!difference.empty()) return "size 0: " + difference;
@@ -150,6 +178,7 @@ Result<std::vector<std::string>> Checker::confirm_in_fresh_trees(const vcs::List
   stats::Confirmation confirmation(weights, kRules);
   stats::Confirmation times(weights, kRules);  // a guard, where something else decides
   Measured measured;
+  if (result.readability) measured.of_text = simpler_log_ratio(result.readability->before, result.readability->after);
   while (const int blocks = confirmation.next_restart_blocks()) {
     settings_.step(fmt::format("confirming, fresh trees {}", measured.restarts.size() + 1));
     Trees trees;
@@ -168,8 +197,10 @@ Result<std::vector<std::string>> Checker::confirm_in_fresh_trees(const vcs::List
   }
   const stats::ConfirmationDecision& decision = confirmation.decision();
   result.confirmed = stats::as_ratio(decision.log_ratio);
+  // A text has one figure, whatever the inputs: of each size the time is told then.
+  const auto& by_unit = task_.goal == Goal::readability ? times.decision().workloads : decision.workloads;
   for (std::size_t i = 0; i < units_.size(); ++i) {
-    result.units.push_back({units_[i], stats::as_ratio(decision.workloads[i]),
+    result.units.push_back({units_[i], stats::as_ratio(by_unit[i]),
                             stats::median(measured.all(i, [](const UnitTimes& it) { return it.old_seconds; })),
                             stats::median(measured.all(i, [](const UnitTimes& it) { return it.new_seconds; })),
                             stats::median(measured.all(i, [](const UnitTimes& it) { return it.old_net_bytes; })),
@@ -182,16 +213,16 @@ Result<std::vector<std::string>> Checker::confirm_in_fresh_trees(const vcs::List
     problems.push_back(
         fmt::format("{} {}: {}", to_string(units_[index]), what, ratio_text(stats::as_ratio(of.workloads[index]))));
   };
-  const bool by_memory = task_.goal == Goal::memory;
-  tell_regression(decision, by_memory ? "needs more memory" : "became slower");
-  if (by_memory) {
+  if (task_.goal != Goal::readability)
+    tell_regression(decision, task_.goal == Goal::memory ? "needs more memory" : "became slower");
+  if (task_.goal == Goal::memory || task_.goal == Goal::readability) {
     result.time = stats::as_ratio(times.decision().log_ratio);
     tell_regression(times.decision(), "became slower");
   }
   const auto others = confirmation_problems(measured, result);
   problems.insert(problems.end(), others.begin(), others.end());
   if (!problems.empty()) return problems;
-  if (task_.goal != Goal::memory) tell_growth(measured, result);
+  if (task_.goal == Goal::time || task_.goal == Goal::complexity) tell_growth(measured, result);
   if (!decision.confirmed || (task_.goal == Goal::complexity && !result.complexity_claimed))
     result.verdict = Verdict::not_better;
   else
@@ -272,6 +303,37 @@ void Checker::tell_growth(const Measured& measured, CheckResult& result) const {
     result.complexity_reason = refused->workload + ": " + refused->difference.reason;
   else if (result.growth.size() < 2)
     result.complexity_reason = "one family of inputs shows it; a claim needs a second one, such as a held_out workload";
+}
+
+Result<std::vector<std::string>> Checker::text_problems(const std::vector<ChangedFile>& changes, CheckResult& result) {
+  auto compared = compare_readability(*reader_, task_.language, changes);
+  if (compared) {
+    result.readability = std::move(*compared);
+    return std::vector<std::string>();
+  }
+  if (compared.error().code == base::ErrorCode::parse) return std::vector{compared.error().message};
+  return tl::make_unexpected(compared.error());
+}
+
+Result<std::vector<FunctionFigures>> Checker::text_figures(const CheckResult& change) {
+  std::vector<FunctionFigures> out;
+  if (!reader_) return out;
+  std::set<std::string> paths;
+  for (const Scope& scope : task_.scope) paths.insert(scope.path);
+  for (const std::string& path : paths) {
+    std::string text;
+    if (const auto changed = change.files.find(path); changed != change.files.end()) {
+      text = changed->second;
+    } else {
+      TRY_ASSIGN(text, base_text(path));
+    }
+    TRY_ASSIGN(const auto measures, reader_->measure(task_.language.name, text));
+    for (const auto& one : measures.functions) {
+      if (one.name.empty()) continue;
+      out.push_back({path + "#" + one.name, {}, {one.cognitive, one.nesting, one.statements, one.longest}});
+    }
+  }
+  return out;
 }
 
 }  // namespace accelopt::refactor

@@ -80,7 +80,7 @@ base::Result<UnitTimes> Race::measure(const Unit& unit, const StartUp& start_up)
   UnitTimes times;
   const double old_cpu = pair.old_run.cpu_seconds;
   const double new_cpu = pair.new_run.cpu_seconds;
-  const bool by_memory = goal_ == Goal::memory;
+  const bool by_memory = deciding_.goal == Goal::memory;
   times.time_log_ratio = log_ratio(old_cpu, new_cpu, start_up, unit.timed);
   times.wall_log_ratio =
       std::log(std::max(pair.old_run.wall_seconds, kLeastSeconds) / std::max(pair.new_run.wall_seconds, kLeastSeconds));
@@ -91,9 +91,10 @@ base::Result<UnitTimes> Race::measure(const Unit& unit, const StartUp& start_up)
   times.old_net_bytes = std::max(0.0, times.old_peak_bytes - start_up.old_peak_bytes);
   times.new_net_bytes =
       std::max(0.0, times.new_peak_bytes - std::min(start_up.old_peak_bytes, start_up.new_peak_bytes));
-  times.log_ratio = by_memory
-                        ? memory_log_ratio(times.old_peak_bytes, times.new_peak_bytes, unit.sized ? &start_up : nullptr)
-                        : times.time_log_ratio;
+  if (by_memory)
+    times.log_ratio = memory_log_ratio(times.old_peak_bytes, times.new_peak_bytes, unit.sized ? &start_up : nullptr);
+  else
+    times.log_ratio = deciding_.goal == Goal::readability ? deciding_.of_text : times.time_log_ratio;
   if (!pair.difference.empty()) times.difference = to_string(request) + ": " + pair.difference;
   return times;
 }

@@ -63,11 +63,17 @@ inline constexpr int kStartUpPairs = 5;
 /// Keeps other measurements off this machine until what it gives is destroyed. @error cancelled, io.
 using MachineHold = std::function<base::Result<std::shared_ptr<void>>()>;
 
+/// What decides a race. Of readability that is a figure of the two texts, which no run changes.
+struct Deciding {
+  Goal goal = Goal::time;
+  double of_text = 0;  ///< log(old / new)
+};
+
 class Race {
  public:
   /// Holds the machine for each pair.
-  Race(Driver& driver, Goal goal, Trees trees, std::uint64_t seed, MachineHold hold)
-      : driver_(&driver), goal_(goal), trees_(std::move(trees)), random_(seed), hold_(std::move(hold)) {}
+  Race(Driver& driver, Deciding deciding, Trees trees, std::uint64_t seed, MachineHold hold)
+      : driver_(&driver), deciding_(deciding), trees_(std::move(trees)), random_(seed), hold_(std::move(hold)) {}
 
   /// Runs pairs at size 0 of the workload. A difference of their outputs goes to `difference`.
   base::Result<StartUp> measure_start_up(const std::string& workload, std::string& difference);
@@ -76,7 +82,7 @@ class Race {
 
  private:
   Driver* driver_;
-  Goal goal_;
+  Deciding deciding_;
   Trees trees_;
   std::mt19937_64 random_;
   MachineHold hold_;

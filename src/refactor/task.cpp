@@ -25,8 +25,10 @@ constexpr std::int64_t kLargestSize = 1'000'000'000;
 constexpr std::int64_t kMostCases = 100'000;
 constexpr std::size_t kMostSizes = 32;
 
-constexpr auto kGoals = std::to_array<base::Named<Goal>>(
-    {{Goal::time, "time"}, {Goal::complexity, "complexity"}, {Goal::memory, "memory"}});
+constexpr auto kGoals = std::to_array<base::Named<Goal>>({{Goal::time, "time"},
+                                                          {Goal::complexity, "complexity"},
+                                                          {Goal::memory, "memory"},
+                                                          {Goal::readability, "readability"}});
 constexpr auto kFormats = std::to_array<base::Named<TestFormat>>({{TestFormat::junit, "junit"},
                                                                   {TestFormat::tap, "tap"},
                                                                   {TestFormat::go_json, "go-json"},

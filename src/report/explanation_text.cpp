@@ -370,7 +370,7 @@ void write_end(Writer& out, const Explanation& explanation) {
        {"role"},
        {modelled ? "modelled baseline" : "baseline", Align::right},
        {modelled ? "modelled winner" : "winner", Align::right},
-       {fmt::format("{} [{}]", explanation.measure.gain, modelled ? "model's range" : "95 %"), Align::right},
+       {fmt::format("{} [{}]", explanation.measure.by_workload, modelled ? "model's range" : "95 %"), Align::right},
        {"of roofline", Align::right}});
   for (const model::WorkloadTiming& workload : explanation.workloads) {
     const auto axes = explanation.axes.find(workload.name);

@@ -41,7 +41,7 @@ ACCELOPT_JSON(RefactorStory) {
   field.required("seed", it.seed, "tried", it.tried, "trials", it.trials, "strategy", it.strategy);
   field.required("verdict", it.verdict, "failed_gate", it.failed_gate, "gates", it.gates);
   field.optional("triage", it.triage, "speedup", it.speedup);
-  field.unless_empty("time", it.time);
+  field.unless_empty("time", it.time, "readability", it.readability);
   field.required("workloads", it.workloads);
   field.nested("start_up_ms",
                [&it](auto& inner) { inner.required("old", it.old_start_up_ms, "new", it.new_start_up_ms); });
@@ -56,12 +56,37 @@ ACCELOPT_JSON(RefactorStory) {
   field.required("branch", it.branch, "commit", it.commit, "experience", it.experience);
 }
 
+namespace {
+
+/// "14 -> 6" of a figure.
+std::string figure(const base::Json& readability, const char* name) {
+  const auto of = [&](const char* side) {
+    return readability.value(base::Json::json_pointer(fmt::format("/{}/{}", side, name)), 0);
+  };
+  return fmt::format("{} -> {}", of("before"), of("after"));
+}
+
+std::string simpler_answer(const RefactorStory& story) {
+  const base::Json& it = story.readability;
+  const bool readable = it.value("preference", "") == "after";
+  return fmt::format(
+      "{} is simpler: cognitive complexity {}, deepest nesting {}, statements {}, with the same results on every fresh "
+      "input and no loss of time.{}",
+      story.task, figure(it, "cognitive"), figure(it, "nesting"), figure(it, "statements"),
+      readable ? fmt::format(" It is more readable as well: {} preferred it to the old code in both orders.",
+                             it.value("reviewer", "a reviewer"))
+               : " Whether it is more readable, no reviewer has said in both orders.");
+}
+
+}  // namespace
+
 bool is_proved(const RefactorStory& story) {
   return story.verdict == model::measure_of(story.goal).better;
 }
 
 std::string answer_of(const RefactorStory& story) {
   const model::Measure& measure = model::measure_of(story.goal);
+  if (!story.readability.is_null() && is_proved(story)) return simpler_answer(story);
   if (story.speedup && is_proved(story)) {
     return fmt::format(
         "{} {}, with the same results on every fresh input, confirmed in fresh "

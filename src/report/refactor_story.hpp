@@ -62,18 +62,19 @@ struct RefactorStory {
   std::string created;  ///< UTC, ISO 8601
   std::string program_version;
   std::string base;                ///< commit
-  std::string goal;                ///< time, complexity, memory
+  std::string goal;                ///< time, complexity, memory, readability
   std::vector<std::string> scope;  ///< what may change
   std::uint64_t seed = 0;
   int tried = 0;
   std::vector<RefactorTrial> trials;  ///< of a search, in order
   std::string strategy;               ///< empty: the change was given
-  std::string verdict;                ///< faster, not_faster, refused; of memory smaller, not_smaller
+  std::string verdict;  ///< faster, not_faster, refused; of memory smaller, not_smaller; of readability simpler
   std::string failed_gate;
   std::vector<RefactorGate> gates;
   std::optional<model::Interval> triage;
   std::optional<model::Interval> speedup;  ///< of the confirmation
   std::optional<model::Interval> time{};   ///< of processor time, where it is a guard
+  base::Json readability{};  ///< figures of the text, where it is the goal (docs/json.md); null: it is not
   std::vector<RefactorWorkload> workloads;
   double old_start_up_ms = 0;
   double new_start_up_ms = 0;

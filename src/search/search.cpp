@@ -133,7 +133,8 @@ class Search {
     ports_.events->on(model::RunStarted{request_.run, request_.task.definition.name, opened_.device.name,
                                         settings_.iterations, geometric_mean_ns(opened_.baseline.workloads),
                                         least_roofline(opened_.baseline.workloads),
-                                        settings_.iterations * most_attempts(settings_)});
+                                        settings_.iterations * most_attempts(settings_),
+                                        request_.task.repo ? request_.task.definition.op_type : std::string()});
     if (settings_.near_roofline > 0 && least_roofline(opened_.baseline.workloads) >= 1 - settings_.near_roofline) {
       stopped_by_ = EndReason::near_roofline;
     }

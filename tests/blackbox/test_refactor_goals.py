@@ -2,15 +2,19 @@
 """`accelopt refactor` for other goals than time: what is compared, what is claimed, in which words, and when nothing is."""
 
 import json
+import re
 import shutil
 import subprocess
+import unittest
 
+import review_judges
 import support
 from test_refactor import state_of
 from test_refactor_search import MODEL, block, script
 
 TASKS = support.ROOT / "exploits" / "refactor" / "tasks"
 HONEST = support.ROOT / "exploits" / "refactor" / "honest"
+ATTACKS = support.ROOT / "exploits" / "refactor" / "attacks"
 
 READ_ALL = """\
     readings = []
@@ -146,6 +150,116 @@ class MemoryTest(GoalCase):
         self.assertNotEqual(failed.code, 0, failed)
         for word in words:
             self.assertIn(word, failed.err + failed.out)
+
+
+class Reader(review_judges.Judge):
+    """Finds every change right, and of two texts the one easier to read that `chooses` names: "early", or "first" as shown."""
+
+    def __init__(self, chooses):
+        super().__init__()
+        self.chooses = chooses
+        self.asked = []
+
+    def answer_all(self, folder):
+        for file in sorted(folder.glob("*.question.md")):
+            question = review_judges.Question(file)
+            if "-readable-" not in file.name:
+                question.answer({"better": "equal", "why": "alike"} if question.is_pair else review_judges.opinion(question.changes[0]))
+                continue
+            letters = dict(re.findall(r"^# Version (\w) .*\n```\n([\s\S]*?)\n```", question.user, re.MULTILINE))
+            self.asked.append(letters)
+            early = next(letter for letter, text in letters.items() if "kind = " in text)
+            question.answer({"better": early if self.chooses == "early" else next(iter(letters)), "why": "it returns early"})
+
+
+@unittest.skipUnless((support.ROOT / "build" / "grammars" / "rust.so").exists(), "there are no grammars in build/grammars; scripts/fetch-grammars.sh")
+class ReadabilityTest(GoalCase):
+    TASK = "labels"
+    SOURCE = "shop/labels.py"
+
+    def setUp(self):
+        super().setUp()
+        toml = self.task_folder / "refactor.toml"
+        toml.write_text(toml.read_text().replace("60000", "6000"))
+        self.nested = (self.repository / self.SOURCE).read_text().split('whom."""\n')[1]
+        self.early = (HONEST / "early_returns.py").read_text().split('whom."""\n')[1]
+
+    def changed_to(self, body):
+        return self.changed(self.SOURCE, self.nested, body)
+
+    def test_simpler_code_becomes_a_commit_that_says_so_and_no_more(self):
+        pull_request = self.folder / "pr.md"
+        result, found = self.check(self.changed_to(self.early), "--json", "--commit", "--pr-text", pull_request)
+        self.assertEqual((result.code, found["verdict"], found["goal"]), (0, "simpler", "readability"), json.dumps(found["gates"]))
+        self.assertEqual([gate["name"] for gate in found["gates"]][:3], ["scope", "text", "build"])
+        of_text = found["readability"]
+        self.assertEqual((of_text["before"], of_text["after"]),
+                         ({"cognitive": 19, "nesting": 4, "statements": 14, "longest": 16}, {"cognitive": 8, "nesting": 2, "statements": 10, "longest": 14}))
+        self.assertEqual((of_text["simpler"], of_text["preference"], [one["name"] for one in of_text["functions"]]), (True, "unasked", ["shop/labels.py#label"]))
+        for end in ("low", "estimate", "high"):
+            self.assertAlmostEqual(found["speedup"][end], 20 / 9, places=6)
+        message = self.git("log", "-1", "--format=%B", found["commit"])
+        self.assertTrue(message.startswith("refactor: Make label simpler\n"), message)
+        self.assertIn("\nCognitive-Complexity: 19 -> 8\nNesting: 4 -> 2\nStatements: 14 -> 10\nTime: ", message)
+        for claim in ("Speed-Up", "More-Readable", "faster"):
+            self.assertNotIn(claim, message)
+        self.assertIn("| shop/labels.py#label | 19 -> 8 | 4 -> 2 | 14 -> 10 |", pull_request.read_text())
+        report = self.succeed("report", found["run"], "-o", "-", "--workspace", self.workspace).out
+        for words in ("is simpler: cognitive complexity 19 -&gt; 8", "no reviewer has said in both orders", "Figures of the text, by function", "Times, which are a guard"):
+            self.assertIn(words, report)
+
+    def test_what_only_looks_simpler_is_not_claimed(self):
+        golf = (ATTACKS / "golf_on_one_line.py").read_text().split('whom."""\n')[1]
+        result, found = self.check(self.changed_to(golf), "--json")
+        self.assertEqual((result.code, found["verdict"], found["failed_gate"]), (3, "not_simpler", ""), json.dumps(found["gates"]))
+        self.assertEqual(found["readability"]["reason"], "its longest statement has 105 tokens, and 16 before")
+        said, _ = self.check(self.changed_to(self.nested.replace("result", "text")))
+        self.assertEqual(said.code, 3, said)
+        self.assertIn("not simpler: its cognitive complexity was 0 and is 0", said.out)
+        hidden = (ATTACKS / "branches_in_a_string.py").read_text().split('whom."""\n')[1]
+        result, found = self.check(self.changed_to(hidden), "--json")
+        self.assertEqual((result.code, found["verdict"], found["failed_gate"]), (5, "refused", "text"))
+        self.assertIn("runs text as code", found["gates"][-1]["facts"][0])
+
+    def review(self, judge):
+        change = self.folder / "early.py"
+        change.write_text(self.changed_to(self.early))
+        box = self.folder / f"box-{judge.chooses}"
+        command = ("review", self.task_folder, change, "--commit", "--seed", "5", "--knowledge", "none", "--mailbox", box, "--model", "reader",
+                   "--exit-when-waiting", "--json", "--workspace", self.workspace)
+        for _ in range(2):  # opinions, and which of the two is easier to read
+            waiting = self.start(*command).finish()
+            self.assertEqual(waiting.code, 6, waiting)
+            judge.answer_all(box)
+        done = self.succeed(*command).last
+        self.assertEqual(len(judge.asked), 2)
+        first, second = ([text for text in letters.values()] for letters in judge.asked)
+        self.assertEqual(sorted(first), sorted(second))
+        self.assertNotEqual(first, second, "each is shown first once")
+        return self.git("log", "-1", "--format=%B", done["commit"])
+
+    def test_more_readable_is_what_a_reviewer_says_in_both_orders(self):
+        self.assertIn("\nMore-Readable: preferred in both orders by reader\n", self.review(Reader("early")))
+
+    def test_a_reviewer_who_takes_the_first_one_proves_nothing(self):
+        message = self.review(Reader("first"))
+        self.assertIn("Cognitive-Complexity: 19 -> 8", message)
+        self.assertNotIn("More-Readable", message)
+
+    def test_a_search_speaks_of_simpler_code(self):
+        server = self.server(script(executor=[{"text": block(self.nested, self.early, self.SOURCE)}]))
+        finished = self.accelopt("refactor", "run", self.task_folder, "--workspace", self.workspace, "--json", "--knowledge", "none", "--seed", 7,
+                                 "--iterations", 1, "--plans", 1, "--patience", 0, "--base-url", server.url, "--model", MODEL)
+        self.assertEqual(finished.code, 0, finished)
+        result = finished.last
+        self.assertEqual((result["outcome"], result["goal"]), ("improved", "readability"), finished)
+        self.assertIn("cognitive complexity 19 -> 8, deepest nesting 4 -> 2, 14 -> 10 statements", result["notes"])
+        question = server.answered("planner")[0]["body"]["messages"][-1]["content"]
+        self.assertIn("What is to be made simpler to read", question)
+        self.assertIn("shop/labels.py#label: cognitive complexity = 19", question)
+        explained = self.succeed("explain", "last", "--workspace", self.workspace).out
+        self.assertIn("How labels became simpler", explained)
+        self.assertIn("less cognitive complexity than the baseline", explained)
 
 
 if __name__ == "__main__":

@@ -94,7 +94,9 @@ export async function showRuns(signal) {
 
 function improvement(result) {
   const figure = ratio(result.speedup);
-  return result.goal === 'memory' ? `${figure} less memory at its peak than the baseline` : `${figure} as fast as the baseline`;
+  if (result.goal === 'memory') return `${figure} less memory at its peak than the baseline`;
+  if (result.goal === 'readability') return `${figure} less cognitive complexity than the baseline`;
+  return `${figure} as fast as the baseline`;
 }
 
 function standing(run) {

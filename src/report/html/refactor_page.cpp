@@ -70,12 +70,45 @@ Markup asked(const RefactorStory& story) {
   return to_markup(table);
 }
 
+Markup text_figures(const RefactorStory& story) {
+  const base::Json& it = story.readability;
+  if (it.is_null()) return {};
+  Table table{"Figures of the text, by function",
+              {{"function"},
+               {"cognitive complexity", Align::right},
+               {"deepest nesting", Align::right},
+               {"statements", Align::right}},
+              {}};
+  const auto row = [&](const std::string& name, const base::Json& of) {
+    const auto cell = [&](const char* figure) {
+      const auto value = [&](const char* side) {
+        return of.value(base::Json::json_pointer(fmt::format("/{}/{}", side, figure)), 0);
+      };
+      return fmt::format("{} -> {}", value("before"), value("after"));
+    };
+    table.rows.push_back(cells({name, cell("cognitive"), cell("nesting"), cell("statements")}));
+  };
+  for (const base::Json& one : it.value("functions", base::Json::array())) row(base::text_at(one, "name"), one);
+  row("all of these", it);
+  Markup out = to_markup(table);
+  const std::string reason = base::text_at(it, "reason");
+  if (!reason.empty()) out += element("p", "It is not simpler: " + reason + ".");
+  const std::string preference = base::text_at(it, "preference");
+  const std::string reviewer = base::text_at(it, "reviewer");
+  out += element("p", preference == "unasked"  ? "No reviewer was asked which of the two is easier to read."
+                      : preference == "after"  ? reviewer + " prefers the new code in both orders."
+                      : preference == "before" ? reviewer + " prefers the old code in both orders."
+                                               : reviewer + " prefers neither in both orders.");
+  return out;
+}
+
 Markup ratios(const RefactorStory& story) {
   if (story.workloads.empty()) return {};
   std::vector<std::string> names;
   std::vector<double> values;
   const model::Measure& measure = measure_of(story);
   const bool by_memory = measure.goal == "memory";
+  const bool by_text = measure.goal == "readability";  // each size has its time, a guard
   Table table{by_memory ? "Confirmed peaks of memory by family of inputs and size"
                         : "Confirmed times by family of inputs and size",
               {{"inputs"},
@@ -83,7 +116,7 @@ Markup ratios(const RefactorStory& story) {
                {"role"},
                {"before", Align::right},
                {"after", Align::right},
-               {fmt::format("{} [95 %]", measure.gain), Align::right},
+               {fmt::format("{} [95 %]", measure.by_workload), Align::right},
                {"start-up"}},
               {}};
   for (const RefactorWorkload& one : story.workloads) {
@@ -96,7 +129,11 @@ Markup ratios(const RefactorStory& story) {
                                 amount(one.old_ms, one.old_peak_bytes), amount(one.new_ms, one.new_peak_bytes),
                                 format_ratio(one.ratio), one.timed ? "left out" : "prevails, counted in the ratio"}));
   }
-  Plot plot("by-size", ratio_axis(fmt::format("{}, {}", measure.gain, measure.ratio), values), {}, names);
+  Plot plot("by-size",
+            ratio_axis(measure.goal == "readability" ? std::string(measure.by_workload)
+                                                     : fmt::format("{}, {}", measure.gain, measure.ratio),
+                       values),
+            {}, names);
   plot.reference(1, "no change");
   double row = 0;
   for (const RefactorWorkload& one : story.workloads) {
@@ -108,7 +145,7 @@ Markup ratios(const RefactorStory& story) {
   Markup out = plot.finish("Ratio by inputs and size",
                            fmt::format("Each size's confirmed ratio with its 95 % interval: a diamond is certainly {}, "
                                        "a triangle certainly {}, a circle neither.",
-                                       measure.better, measure.worse));
+                                       by_text ? "faster" : measure.better, by_text ? "slower" : measure.worse));
   out += to_markup(table);
   out += element(
       "p", {{"class", "soft"}},
@@ -146,7 +183,7 @@ Markup growth_of(const std::string& family, const std::vector<const RefactorWork
 }
 
 Markup growth(const RefactorStory& story) {
-  if (measure_of(story).goal == "memory") return {};
+  if (story.growth.empty() && measure_of(story).better != "faster") return {};
   std::map<std::string, std::vector<const RefactorWorkload*>> families;
   for (const RefactorWorkload& one : story.workloads) {
     if (one.timed && one.size > 0 && one.old_ms > 0 && one.new_ms > 0) families[one.workload].push_back(&one);
@@ -278,7 +315,8 @@ std::string refactor_page(const RefactorStory& story) {
   Markup body;
   const std::vector<std::tuple<std::string, std::string, Markup>> parts{
       {"asked", "What was asked", asked(story)},
-      {"figures", "The figures", ratios(story)},
+      {"text", "The figures of the text", text_figures(story)},
+      {"figures", story.readability.is_null() ? "The figures" : "Times, which are a guard", ratios(story)},
       {"growth", "How the time grows", growth(story)},
       {"change", "The change", change(story)},
       {"tried", "What was tried", tried(story)},

@@ -207,7 +207,7 @@ Markup speedup_by_workload(const RunStory& story) {
                {"role"},
                {"baseline", Align::right},
                {"candidate", Align::right},
-               {fmt::format("{} [95 %]", measure.gain), Align::right},
+               {fmt::format("{} [95 %]", measure.by_workload), Align::right},
                {"of the roofline", Align::right}},
               {}};
   for (const model::WorkloadTiming& workload : confirmation->workloads) {

@@ -157,8 +157,9 @@ class GateEvaluator final : public RepoEvaluator {
     TRY(opened());
     TRY_ASSIGN(refactor::CheckResult* const change, change_of(race.candidate));
     if (change->folder.empty()) return failed(Status::compile_error, *change);
-    constexpr std::size_t kGatesOfBuild = 2;  // what an earlier race noted is not this one's
-    change->gates.resize(std::min(change->gates.size(), kGatesOfBuild));
+    // What an earlier race noted is not this one's.
+    const auto built = std::ranges::find(change->gates, "build", &refactor::Gate::name);
+    if (built != change->gates.end()) change->gates.erase(built + 1, change->gates.end());
     change->failed_gate.clear();
     TRY_ASSIGN(const bool right, checker_->verify(*change));
     if (!right) return failed(Status::incorrect_numerical, *change);
@@ -300,6 +301,7 @@ class GateEvaluator final : public RepoEvaluator {
                                       .peak_bytes = memory_of(unit.new_bytes),
                                       .reference_peak_bytes = memory_of(unit.old_bytes)});
     }
+    if (result.readability) evaluation.notes.push_back(refactor::describe(*result.readability));
     if (result.time) {
       evaluation.notes.push_back(fmt::format("processor time is a guard: old / new {:.2f}x [{:.2f}, {:.2f}]",
                                              result.time->estimate, result.time->low, result.time->high));
@@ -395,6 +397,7 @@ class GateEvaluator final : public RepoEvaluator {
   [[nodiscard]] std::vector<model::WorkloadTiming> timings(
       const std::vector<std::vector<refactor::UnitTimes>>& blocks) const {
     std::vector<model::WorkloadTiming> out;
+    const bool by_text = checker_->task().goal == refactor::Goal::readability;
     std::size_t place = 0;
     for (const refactor::BaseTime& base : checker_->base_times()) {
       if (!base.unit.raced) continue;
@@ -404,7 +407,7 @@ class GateEvaluator final : public RepoEvaluator {
         times.new_ns.push_back(block[place].new_seconds * kNanoseconds);
         times.old_bytes.push_back(block[place].old_net_bytes);
         times.new_bytes.push_back(block[place].new_net_bytes);
-        times.log_ratios.push_back(block[place].log_ratio);
+        times.log_ratios.push_back(by_text ? block[place].time_log_ratio : block[place].log_ratio);
       }
       ++place;
       if (times.new_ns.empty()) continue;
