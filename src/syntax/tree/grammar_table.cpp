@@ -65,7 +65,7 @@ Table of_script() {
                     {"call_expression", NodeKind::call},
                     {"new_expression", NodeKind::call}},
           .statements = {"lexical_declaration", "variable_declaration", "function_declaration", "class_declaration",
-                         "generator_function_declaration", "method_definition", "sequence_expression"},
+                         "generator_function_declaration", "method_definition"},
           .not_statements = {"empty_statement", "labeled_statement", "export_statement"},
           .text_runners = {"eval", "Function", "globalThis.eval", "vm.runInThisContext", "vm.runInNewContext",
                            "window.eval"}};
@@ -93,7 +93,7 @@ Table of_c() {
                     {"struct_specifier", NodeKind::type},
                     {"namespace_definition", NodeKind::type},
                     {"call_expression", NodeKind::call}},
-          .statements = {"declaration", "function_definition", "comma_expression", "for_range_loop"},
+          .statements = {"declaration", "function_definition", "for_range_loop"},
           .not_statements = {"compound_statement", "labeled_statement", "case_statement"},
           .text_runners = {"system", "popen"}};
 }

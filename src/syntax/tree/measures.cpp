@@ -104,9 +104,8 @@ class Walk {
     if (place.depth >= kDeepest) too_deep_ = true;
     if (too_deep_) return;
     const std::string_view type = api_.node_type(node);
-    const bool named = api_.node_is_named(node);
     if (type.ends_with("comment")) return;
-    if (named && stands_for_itself(type, place)) {
+    if (stands_for_itself(node, type, place)) {
       ++now().statements;
       const int outer = std::exchange(tokens_, 0);
       visit_kind(node, place, type);
@@ -161,7 +160,10 @@ class Walk {
     children(node, below);
   }
 
-  [[nodiscard]] bool stands_for_itself(std::string_view type, const Place& place) const {
+  [[nodiscard]] bool stands_for_itself(TSNode node, std::string_view type, const Place& place) const {
+    // What a comma puts on one line is a step as well.
+    if (type == ",") return place.parent == "sequence_expression" || place.parent == "comma_expression";
+    if (!api_.node_is_named(node)) return false;
     if (is_statement(language_, type)) return true;
     return holds_expressions_as_statements(language_, place.parent) && !type.ends_with("comment") &&
            !type.ends_with("_item") && type != "label" && type != "attribute_item";
