@@ -10,7 +10,7 @@
 # make fuzz-kit    the same as a folder to carry to a machine that has time, with bench/scale beside it: build/fuzz-kit
 # make check-gpu   what needs a CUDA device, about five minutes on an otherwise idle one
 # make build   install what is missing, and build release binaries into build/release/bin
-# make fetch   fetch what tests run against: the SurrealDB engine, MCP clients, checks of pages, Agno, NVRTC (make test does it too)
+# make fetch   fetch what tests run against: the SurrealDB engine, MCP clients, checks of pages, Agno, NVRTC, grammars (make test does it too)
 # make install build, and install to PREFIX (default /usr/local); make uninstall removes it again
 # make wheel   make a Python wheel of the program and its module: build/release/accelopt-VERSION-py3-none-PLATFORM.whl
 # make deb     build, and make a Debian package of it: build/release/accelopt_VERSION_ARCHITECTURE.deb
@@ -97,6 +97,7 @@ fetch: deps
 	@scripts/fetch-page-checks.sh
 	@scripts/fetch-agno.sh
 	@scripts/fetch-python.sh
+	@scripts/fetch-grammars.sh
 
 format:
 	git ls-files '*.cpp' '*.hpp' ':!suites' ':!exploits' ':!packages' ':!tests/blackbox/programs' ':!bench/kernels' ':!packages' | xargs clang-format -i

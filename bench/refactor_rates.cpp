@@ -129,7 +129,7 @@ Result<Rate> rate_of(refactor::Checker& checker, const std::string& source, int 
     if (raced.decision.verdict == accelopt::stats::RaceVerdict::slower) ++rate.slower;
     if (raced.decision.verdict == accelopt::stats::RaceVerdict::faster) {
       TRY(checker.confirm(change));
-      if (change.verdict == refactor::Verdict::faster) ++rate.faster;
+      if (change.verdict == refactor::Verdict::better) ++rate.faster;
     }
     checker.drop(change);
     std::fprintf(stderr, "\r%d of %d, %d faster ", rate.checks + 1, checks, rate.faster);

@@ -11,7 +11,7 @@ build=(
   g++ gcc cmake ninja-build make git ca-certificates python3
   libcurl4-openssl-dev nlohmann-json3-dev libtomlplusplus-dev libcli11-dev libfmt-dev
   libsqlite3-dev libexpected-dev libseccomp-dev libssl-dev libxxhash-dev
-  libclang1-19 libclang-19-dev
+  libclang1-19 libclang-19-dev libtree-sitter-dev
 )
 checks=(libgtest-dev libgmock-dev libbenchmark-dev clang-tidy clang-format clang ccache curl python3-venv chromium openssh-client
         python3-yaml python3-jsonschema)

@@ -29,7 +29,7 @@ Architecture: $(dpkg --print-architecture)
 Maintainer: accelopt developers <accelopt@localhost>
 Installed-Size: $(du -sk "$work/usr" | cut -f1)
 Depends: $(paste -sd, <<< "$packages" | sed 's/,/, /g')
-Recommends: g++, libclang1-19, libcurl4
+Recommends: g++, libclang1-19, libcurl4, libtree-sitter0
 Section: devel
 Priority: optional
 Description: self-improving optimizer for compute kernels

@@ -9,6 +9,7 @@
 #include "agents/prompt_text.hpp"
 #include "agents/quote.hpp"
 #include "base/unified_diff.hpp"
+#include "model/measure.hpp"
 #include "model/target_description.hpp"
 
 namespace accelopt::agents {
@@ -36,17 +37,21 @@ bool is_measured_figure(std::string_view name) {
 }
 
 std::string effect_text(const SummarizeQuestion& question) {
-  const std::string effect = interval_text(question.effect);
+  const model::Measure& measure = model::measure_of(*question.context.task);
+  const std::string ratio = interval_text(question.effect);
   switch (question.polarity) {
     case model::Polarity::improves:
-      return "It made the kernel run " + effect + " as fast. The note should teach what to do.\n";
+      return fmt::format("It made the kernel {}. The note should teach what to do.\n",
+                         fmt::format(fmt::runtime(measure.makes), ratio));
     case model::Polarity::regresses:
-      return "It was meant to make the kernel faster; with it the kernel runs " + effect +
-             " as fast. The note should teach what to avoid.\n";
+      return fmt::format(
+          "It was meant to make the kernel {}; with it the kernel {}. The note should teach what to avoid.\n",
+          measure.better, fmt::format(fmt::runtime(measure.runs), ratio));
     case model::Polarity::mends:
       return "The file that came of the plan failed with " +
-             std::string(model::to_string(question.slow_evaluation.status)) + "; its mend works and runs " + effect +
-             " as fast as the kernel. The note should teach what broke, why, and the mend. What was said of the "
+             std::string(model::to_string(question.slow_evaluation.status)) + "; its mend works and " +
+             model::compared(measure, ratio, "the kernel") +
+             ". The note should teach what broke, why, and the mend. What was said of the "
              "failure:\n" +
              quoted(question.slow_evaluation.reason, kShownReasonBytes) + "\n";
   }

@@ -8,6 +8,7 @@
 #include "agents/prompt_parts.hpp"
 #include "agents/prompt_text.hpp"
 #include "agents/quote.hpp"
+#include "model/measure.hpp"
 #include "refactor/functions.hpp"
 
 namespace accelopt::agents {
@@ -158,9 +159,48 @@ std::string repository_text(const model::Task& task) {
   return out;
 }
 
-std::string past_text(const std::vector<model::Experience>& memory, std::string_view language) {
+std::string_view wanted_text(const model::Task& task) {
+  const std::string_view goal = model::measure_of(task).goal;
+  if (goal == "memory") return "leaner in memory";
+  if (goal == "readability") return "simpler to read";
+  return "faster";
+}
+
+std::string measuring_text(const model::Task& task) {
+  const std::string_view goal = model::measure_of(task).goal;
+  if (goal == "memory") {
+    return "- What counts is the peak of resident memory of the process without its start-up's, of the largest size of "
+           "each timed family. A run is one process: it starts no other one, and writes its results and no other file. "
+           "Old and new code run in pairs on the same fresh inputs, in random order, and their results have to be "
+           "equal "
+           "in that very run. What counts is the ratio old over new, so over 1 is better; peaks that are apart by less "
+           "than 1 MiB or 2 % are alike. No size may need over 5 % more memory, or become slower by more than 5 %.";
+  }
+  if (goal == "readability") {
+    return "- What counts is cognitive complexity as SonarSource defines it, summed over the functions that the change "
+           "touches: an if, loop, switch, catch or conditional expression counts one and its nesting; an else, a "
+           "sequence "
+           "of like logical operators, a jump to a label and recursion count one; loops and conditions of "
+           "comprehensions "
+           "count as others do. The ratio is old over new, one added to both, so over 1 is simpler. It counts only "
+           "where "
+           "the deepest nesting is not deeper, statements grow by no more than 10 %, no public signature changes and "
+           "nothing more runs text as code. Old and new code run in pairs on the same fresh inputs; no size may become "
+           "slower by more than 5 %. A reviewer may be asked which of the two is easier to read.";
+  }
+  return "- Time is processor time of the process without its start-up, of the largest size of each timed family. Old "
+         "and "
+         "new code run in pairs on the same fresh inputs, in random order, and their results have to be equal in that "
+         "very run. What counts is the ratio old over new, so over 1 is faster. No other size may become slower by "
+         "more "
+         "than 5 %.";
+}
+
+std::string past_text(const std::vector<model::Experience>& memory, const model::Task& task) {
+  const std::string language = model::language_name(task);
   const model::Experience* best = nullptr;
   for (const model::Experience& experience : memory) {
+    if (task.repo && model::measure_of(experience.op_type).better != model::measure_of(task).better) continue;
     if (experience.language != language || !worked(experience) || title_in_sentence(experience.title).empty()) continue;
     if (best == nullptr || experience.effect->estimate > best->effect->estimate) best = &experience;
   }

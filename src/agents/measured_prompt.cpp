@@ -121,6 +121,12 @@ std::string timing_text(const model::Evaluation& evaluation) {
   std::string out;
   for (const model::WorkloadTiming& workload : evaluation.workloads) {
     if (workload.role != model::Role::race) continue;
+    if (workload.peak_bytes) {
+      constexpr double kMebibyte = 1 << 20;
+      out += fmt::format("- {}: a peak of {:.1f} MiB besides the start-up's, in {} a run\n", workload.name,
+                         *workload.peak_bytes / kMebibyte, base::duration_text(workload.time_ns));
+      continue;
+    }
     out += "- " + workload.name + ": " + base::duration_text(workload.time_ns) +
            (modelled ? " a call, modelled: no device took it" : " a call");
     if (const auto& roofline = workload.roofline) {

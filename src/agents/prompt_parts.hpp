@@ -21,8 +21,12 @@ std::string_view fence_of(model::Language language);
 std::string files_text(const model::Solution& solution, const model::RepoPart& repo);
 /// What may change in a repository, and on which inputs it is timed and compared.
 std::string repository_text(const model::Task& task);
-/// A sentence on what worked best before in the language; empty: nothing is known to have.
-std::string past_text(const std::vector<model::Experience>& memory, std::string_view language);
+/// What a change of a repository is to be, as a prompt's sentences have it: "faster".
+std::string_view wanted_text(const model::Task& task);
+/// What is measured of a change, and what counts.
+std::string measuring_text(const model::Task& task);
+/// A sentence on what worked best before in the language, for the same kind of goal; empty: nothing is known to have.
+std::string past_text(const std::vector<model::Experience>& memory, const model::Task& task);
 /// What changed, as a fenced difference; empty where that is no shorter than the new file.
 std::string short_difference(const model::Solution& before, const model::Solution& after);
 /// The new file, or where much of it stayed what changed in it: never both.

@@ -10,6 +10,7 @@
 #include "agents/prompt_parts.hpp"
 #include "agents/quote.hpp"
 #include "base/unified_diff.hpp"
+#include "model/measure.hpp"
 #include "model/target_description.hpp"
 
 namespace accelopt::agents {
@@ -141,6 +142,8 @@ PlaceValues common_values(const Context& context, model::Language key) {
       {"device", context.device.empty() ? "Nothing is known of it." : context.device},
       {"task_header", fenced(own_part(context.task_header, language), language.header_fence)},
       {"hints", hints_text(task.hints, context.hints)},
+      {"wanted", std::string(wanted_text(task))},
+      {"measuring", measuring_text(task)},
   };
 }
 
@@ -171,17 +174,20 @@ std::string tried_text(const TriedList& tried, const std::optional<MeasuredTie>&
   return out;
 }
 
-std::string lineage_text(const Lineage& lineage, const std::optional<MeasuredTie>& tie) {
-  std::string out = lineage.standing.empty() ? "It is the baseline.\n"
-                                             : "It runs " + lineage.standing + " as fast as the baseline.\n";
-  if (!lineage.steps.empty())
-    out += "Plans that led to it, each with its speed-up over the kernel before:\n" + plan_lines(lineage.steps, kTried);
+std::string lineage_text(const Lineage& lineage, const std::optional<MeasuredTie>& tie, const model::Measure& measure) {
+  std::string out = lineage.standing.empty()
+                        ? std::string("It is the baseline.\n")
+                        : fmt::format("It {}.\n", model::compared(measure, lineage.standing, "the baseline"));
+  if (!lineage.steps.empty()) {
+    out += fmt::format("Plans that led to it, each with its {} over the kernel before:\n{}", measure.gain,
+                       plan_lines(lineage.steps, kTried));
+  }
   if (!lineage.siblings.empty())
     out += "What else was tried on the kernel that it was made from:\n" +
            plan_lines(lineage.siblings.plans(), kSiblings, tie);
   if (!lineage.beam.empty())
-    out += "Other kernels that are searched on from, each with its speed-up over the baseline:\n" +
-           plan_lines(lineage.beam, kSiblings);
+    out += fmt::format("Other kernels that are searched on from, each with its {} over the baseline:\n{}", measure.gain,
+                       plan_lines(lineage.beam, kSiblings));
   out.pop_back();
   return out;
 }
@@ -211,15 +217,16 @@ std::string earlier_text(const FixQuestion& question) {
 
 /// A section of its own where the better kernel is much like the question's; else nothing: it would cost more than it
 /// tells.
-std::string better_text(const model::Solution& kernel, const std::optional<BetterKernel>& better) {
+std::string better_text(const model::Solution& kernel, const std::optional<BetterKernel>& better,
+                        const model::Measure& measure) {
   if (!better) return "";
   const std::string difference = short_difference(kernel, better->kernel.solution());
   if (difference.empty() || difference.size() > std::min(kBetterBytes, model::changeable_text(kernel).size() / 2))
     return "";
   return fmt::format(
-      "# A better kernel\nThis difference makes the kernel above run {:.2f}x as fast. Take over what fits the plan:\n"
+      "# A better kernel\nThis difference makes the kernel above {}. Take over what fits the plan:\n"
       "{}\n\n",
-      better->speedup, difference);
+      fmt::format(fmt::runtime(measure.makes), fmt::format("{:.2f}x", better->speedup)), difference);
 }
 
 std::string profile_or_none(const Evaluation& evaluation) {
@@ -228,7 +235,7 @@ std::string profile_or_none(const Evaluation& evaluation) {
 
 std::vector<std::string_view> with_common(std::vector<std::string_view> own) {
   for (const char* name : {"language", "standard", "fence", "allowed_flags", "threads", "cache", "precision",
-                           "definition", "device", "task_header", "hints", "contract"}) {
+                           "definition", "device", "task_header", "hints", "contract", "wanted", "measuring"}) {
     own.emplace_back(name);
   }
   return own;
@@ -261,8 +268,9 @@ const std::vector<std::string_view>& places_of(Role role) {
 }
 
 const std::vector<std::string_view>& contract_places() {
-  static const std::vector<std::string_view> places = {
-      "language", "standard", "fence", "allowed_flags", "threads", "cache", "precision", "definition", "device"};
+  static const std::vector<std::string_view> places = {"language", "standard", "fence",     "allowed_flags",
+                                                       "threads",  "cache",    "precision", "definition",
+                                                       "device",   "wanted",   "measuring"};
   return places;
 }
 
@@ -299,11 +307,11 @@ PlaceValues place_values(const PlanQuestion& question) {
   values["kernel"] = solution_text(question.kernel.solution(), question.context);
   values["timing"] = timing_text(question.evaluation);
   values["profile"] = profile_or_none(question.evaluation);
-  values["lineage"] = lineage_text(question.lineage, question.tie);
+  values["lineage"] = lineage_text(question.lineage, question.tie, model::measure_of(task_of(question.context)));
   values["plans_wanted"] = plans_wanted(question.plans);
   values["memory"] = memory_text(question.memory);
   values["tried"] = tried_text(question.tried, question.tie);
-  values["past"] = past_text(question.memory, model::language_name(task_of(question.context)));
+  values["past"] = past_text(question.memory, task_of(question.context));
   return values;
 }
 
@@ -311,7 +319,8 @@ PlaceValues place_values(const ExecuteQuestion& question) {
   PlaceValues values = common_values(question.context, question.kernel.solution().language);
   values["kernel"] = solution_text(question.kernel.solution(), question.context);
   values["plan"] = plan_text(question.plan);
-  values["better"] = better_text(question.kernel.solution(), question.better);
+  values["better"] =
+      better_text(question.kernel.solution(), question.better, model::measure_of(task_of(question.context)));
   values["answer_form"] = answer_form(question.kernel.solution());
   return values;
 }
@@ -336,7 +345,8 @@ PlaceValues place_values(const FixQuestion& question) {
   values["plan"] = plan_text(question.plan);
   values["status"] = status_text(question);
   values["diagnostics"] = quoted(question.diagnostics, kDiagnosticsBytes);
-  values["better"] = better_text(question.parent.solution(), question.better);
+  values["better"] =
+      better_text(question.parent.solution(), question.better, model::measure_of(task_of(question.context)));
   values["earlier"] = earlier_text(question);
   values["answer_form"] = answer_form(question.broken.solution());
   return values;

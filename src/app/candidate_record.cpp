@@ -7,6 +7,7 @@
 #include "app/workspace.hpp"
 #include "base/text.hpp"
 #include "base/unified_diff.hpp"
+#include "model/measure.hpp"
 #include "report/explanation.hpp"
 
 namespace accelopt::app {
@@ -91,6 +92,7 @@ base::Result<CandidateRecord> read_candidate(const std::filesystem::path& worksp
     if (found == story.attempts.end())
       return base::fail(base::ErrorCode::not_found, "run " + out.run + " has no candidate " + id);
     out.attempt = *found;
+    out.fate = report::fate_of(*found, model::measure_of(story.run.task));
     out.parent = name_of(found->parent);
   }
   out.source = text_of(out.attempt.kernel.solution());
@@ -129,7 +131,7 @@ Json to_json(const CandidateRecord& candidate) {
           {"author", attempt.author},
           {"source_id", attempt.kernel.id()},
           {"source", candidate.source},
-          {"fate", is_baseline ? kBaselineName : report::fate_of(attempt)},
+          {"fate", is_baseline ? kBaselineName : candidate.fate},
           {"ratio", interval(attempt.ratio)},
           {"score", interval(attempt.score)},
           {"reason", attempt.reason},

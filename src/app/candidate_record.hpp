@@ -27,6 +27,7 @@ struct CandidateRecord {
   std::string id;                ///< identity, or "baseline"
   std::string parent;            ///< likewise; empty: of the baseline
   report::StoryAttempt attempt;  ///< of the baseline: its kernel alone
+  std::string fate;              ///< in a word or two
   std::string source;            ///< its main text; empty: no answer came
   std::string diff_from_parent;  ///< unified; empty: equal, or the baseline
   std::string diff_from_baseline;

@@ -22,7 +22,7 @@ double seconds_since(std::chrono::steady_clock::time_point began) {
 /// As the reviewer's report has it: the finalist with what its last play-off said.
 CheckedChange as_checked(const search::Candidate& finalist, const refactor::CheckResult& built) {
   CheckedChange change{model::to_string(finalist.identity), built};
-  change.result.verdict = refactor::Verdict::faster;
+  change.result.verdict = refactor::Verdict::better;
   change.result.triage = stats::Interval{finalist.score.estimate, finalist.score.low, finalist.score.high};
   return change;
 }

@@ -15,6 +15,7 @@
 #include "base/text.hpp"
 #include "base/utc.hpp"
 #include "memory/ranking.hpp"
+#include "model/measure.hpp"
 #include "refactor/functions.hpp"
 #include "refactor/recipes.hpp"
 
@@ -29,19 +30,22 @@ using base::Result;
 constexpr double kWorthMore = 1.05;
 constexpr int kMostRounds = 4;  ///< each builds on the best of the one before
 
-/// Strategies that the store has for this language, best first.
-std::vector<std::string> remembered(const Shell& shell, const RefactorOptions& options, const std::string& language) {
+/// Strategies that the store has for this language and what the goal compares, best first.
+std::vector<std::string> remembered(const Shell& shell, const RefactorOptions& options, const RefactorReport& task) {
   std::vector<std::string> titles;
   if (options.knowledge == kNoKnowledge) return titles;
   // A store that is not there yet, or cannot be reached, has nothing to tell.
   auto store = open_knowledge(shell, options.knowledge, options.workspace, KnowledgeUse::reading);
   if (!store) return titles;
-  const auto matches = (*store)->retrieve({.language = language, .target = std::string(kRefactorTarget)});
+  const auto matches = (*store)->retrieve({.language = task.language, .target = std::string(kRefactorTarget)});
   if (!matches) return titles;
   std::vector<std::pair<double, std::string>> ranked;
   for (const memory::Match& match : *matches) {
     const model::Experience& one = match.item.experience;
-    if (worked_before(one)) ranked.emplace_back(-one.effect->estimate, one.title);
+    // What saved time says nothing of memory.
+    const bool alike =
+        model::measure_of(one.op_type).better == model::measure_of(refactor::to_string(task.goal)).better;
+    if (alike && worked_before(one)) ranked.emplace_back(-one.effect->estimate, one.title);
   }
   std::ranges::sort(ranked);
   for (const auto& [rank, title] : ranked) {
@@ -87,7 +91,7 @@ report::RefactorTrial trial_of(const refactor::CheckResult& result, const std::s
                                const std::string& built_on) {
   report::RefactorTrial trial{.strategy = strategy,
                               .built_on = built_on,
-                              .verdict = std::string(refactor::to_string(result.verdict)),
+                              .verdict = std::string(refactor::to_string(result.verdict, result.goal)),
                               .failed_gate = result.failed_gate,
                               .why = {},
                               .ratio = interval_of(result.triage)};
@@ -126,7 +130,7 @@ Result<bool> improve(const RefactorOptions& options, refactor::Checker& checker,
     options.step("trying: " + offer.proposal.strategy);
     TRY_ASSIGN(auto result, checker.check(tree, refactor::Depth::triage));
     report.trials.push_back(trial_of(result, offer.proposal.strategy, built_on));
-    if (result.verdict != refactor::Verdict::faster) {
+    if (result.verdict != refactor::Verdict::better) {
       if (!best) report.result = std::move(result);  // what is reported where nothing is found
       continue;
     }
@@ -208,8 +212,8 @@ Result<RefactorReport> run_refactor(const Shell& shell, const RefactorOptions& o
   const std::uint64_t seed = options.seed.value_or(base::random_seed() >> 16U);
   TRY_ASSIGN(const auto checker, prepare_checker(shell, options, seed));
   RefactorReport report = report_on(*checker, seed);
-  report.result.verdict = refactor::Verdict::not_faster;
-  const auto first = remembered(shell, options, report.language);
+  report.result.verdict = refactor::Verdict::not_better;
+  const auto first = remembered(shell, options, report);
   if (!first.empty()) {
     options.step("In the past, we found that '" + first.front() +
                  "' worked well for this type of task. It is tried first.");

@@ -88,7 +88,7 @@ std::string branch_of(const std::string& task, const std::string& run) {
 
 Result<void> keep_change(const Shell& shell, const RefactorOptions& options, const refactor::Checker& checker,
                          RefactorReport& report, Commit commit) {
-  if (report.result.verdict != refactor::Verdict::faster) return {};
+  if (report.result.verdict != refactor::Verdict::better) return {};
   const model::Experience experience = refactor_experience(report, checker.task());
   if (options.knowledge != kNoKnowledge) {
     auto store = open_knowledge(shell, options.knowledge, options.workspace, KnowledgeUse::writing);

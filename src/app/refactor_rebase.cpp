@@ -87,7 +87,7 @@ Result<std::optional<RefactorReport>> rebase_refactor(const Shell& shell, const 
   report.reviewed = trailer_of(message, "Reviewed-Blind");
   report.branch = branch;
   TRY_ASSIGN(report.result, checker->check(tree, refactor::Depth::confirm));
-  if (report.result.verdict == refactor::Verdict::faster) {
+  if (report.result.verdict == refactor::Verdict::better) {
     TRY_ASSIGN(report.commit, checker->repository().keep(checker->base_tree(), report.result.files,
                                                          {.tree = {},
                                                           .parent = head,

@@ -10,6 +10,7 @@
 #include "app/version.hpp"
 #include "base/text.hpp"
 #include "base/utc.hpp"
+#include "refactor/check_json.hpp"
 
 namespace accelopt::app {
 namespace {
@@ -19,6 +20,12 @@ using base::Result;
 
 std::string ratio_text(const stats::Interval& ratio) {
   return fmt::format("{:.2f}x [{:.2f}, {:.2f}]", ratio.estimate, ratio.low, ratio.high);
+}
+
+/// "41.2 -> 13.3 MiB", less start-up.
+std::string memory_text(const refactor::UnitResult& unit) {
+  constexpr double kMebibyte = 1 << 20;
+  return fmt::format("{:.1f} -> {:.1f} MiB", unit.old_bytes / kMebibyte, unit.new_bytes / kMebibyte);
 }
 
 std::string scope_text(const refactor::Task& task) {
@@ -36,6 +43,42 @@ std::string tests_text(const refactor::CheckResult& result) {
   return fmt::format("{} of {}, {} flaky set aside", result.tests, result.tests, result.flaky.size());
 }
 
+std::string subject_of(refactor::Goal goal, const std::string& where) {
+  switch (goal) {
+    case refactor::Goal::memory:
+      return fmt::format("perf: Make {} need less memory", where);
+    case refactor::Goal::readability:
+      return fmt::format("refactor: Make {} simpler", where);
+    case refactor::Goal::time:
+    case refactor::Goal::complexity:
+      break;
+  }
+  return fmt::format("perf: Make {} faster", where);
+}
+
+/// "Speed-Up: 6.10x [5.90, 6.30] at random n=400".
+std::string ratio_trailer(const refactor::CheckResult& result) {
+  const bool by_memory = result.goal == refactor::Goal::memory;
+  std::string text;
+  if (result.confirmed) text += (by_memory ? "Memory: 1/" : "Speed-Up: ") + ratio_text(*result.confirmed);
+  std::string sizes;
+  for (const refactor::UnitResult& unit : result.units) {
+    if (!unit.unit.raced) continue;
+    sizes += (sizes.empty() ? " at " : ", ") + refactor::to_string(unit.unit);
+    if (by_memory) sizes += " (peak " + memory_text(unit) + ")";
+  }
+  return text + sizes + "\n";
+}
+
+/// Of figures that are exact: no interval. More readable is said where a reviewer says so as well.
+std::string readability_trailers(const refactor::Readability& it) {
+  std::string text =
+      fmt::format("Cognitive-Complexity: {} -> {}\nNesting: {} -> {}\nStatements: {} -> {}\n", it.before.cognitive,
+                  it.after.cognitive, it.before.nesting, it.after.nesting, it.before.statements, it.after.statements);
+  if (it.more_readable()) text += "More-Readable: preferred in both orders by " + it.reviewer + "\n";
+  return text;
+}
+
 model::Interval interval_of(const stats::Interval& interval) {
   return {interval.estimate, interval.low, interval.high};
 }
@@ -45,15 +88,11 @@ model::Interval interval_of(const stats::Interval& interval) {
 std::string commit_message(const RefactorReport& report, const refactor::Task& task) {
   const refactor::CheckResult& result = report.result;
   const std::string where = task.scope.front().function.empty() ? task.scope.front().path : task.scope.front().function;
-  std::string text = fmt::format("perf: Make {} faster\n\n", where);
+  std::string text = subject_of(result.goal, where) + "\n\n";
   text += (report.strategy.empty() ? "A change to " + scope_text(task) : report.strategy + ", in " + scope_text(task)) +
           ".\nOld and new code were run in pairs on fresh inputs; their results were the same in every run.\n\n";
-  if (result.confirmed) text += "Speed-Up: " + ratio_text(*result.confirmed);
-  std::string sizes;
-  for (const refactor::UnitResult& unit : result.units) {
-    if (unit.unit.raced) sizes += (sizes.empty() ? " at " : ", ") + refactor::to_string(unit.unit);
-  }
-  text += sizes + "\n";
+  text += result.readability ? readability_trailers(*result.readability) : ratio_trailer(result);
+  if (result.time) text += "Time: " + ratio_text(*result.time) + ", a guard\n";
   if (result.complexity_claimed) {
     for (const refactor::Growth& growth : result.growth) text += "Exponent: " + growth_text(growth) + "\n";
   }
@@ -87,7 +126,9 @@ model::Experience refactor_experience(const RefactorReport& report, const refact
   experience.language = report.language;
   experience.target = kRefactorTarget;
   experience.op_type = refactor::to_string(task.goal);
-  experience.bound = "cpu";
+  experience.bound = task.goal == refactor::Goal::memory        ? "memory"
+                     : task.goal == refactor::Goal::readability ? "text"
+                                                                : "cpu";
   experience.task = report.task;
   experience.run = report.id;
   experience.created = base::utc_now();
@@ -114,20 +155,29 @@ report::RefactorStory story_of(const RefactorReport& report) {
   story.tried = report.tried;
   story.trials = report.trials;
   story.strategy = report.strategy;
-  story.verdict = refactor::to_string(result.verdict);
+  story.verdict = refactor::to_string(result.verdict, result.goal);
   story.failed_gate = result.failed_gate;
   for (const refactor::Gate& gate : result.gates)
     story.gates.push_back({gate.name, gate.passed, gate.facts, gate.seconds});
   story.triage = interval_of(result.triage);
   story.speedup = interval_of(result.confirmed);
+  story.time = interval_of(result.time);
+  if (result.readability) story.readability = *result.readability;
+  const bool by_memory = result.goal == refactor::Goal::memory;
   for (const refactor::UnitResult& unit : result.units) {
     story.workloads.push_back({.workload = unit.unit.workload,
                                .size = unit.unit.size,
                                .role = std::string(refactor::to_string(unit.unit.role)),
-                               .timed = unit.unit.timed,
+                               .timed = by_memory ? unit.unit.sized : unit.unit.timed,
                                .ratio = interval_of(unit.ratio),
                                .old_ms = unit.old_seconds * 1e3,
-                               .new_ms = unit.new_seconds * 1e3});
+                               .new_ms = unit.new_seconds * 1e3,
+                               .old_peak_bytes = by_memory ? std::optional(unit.old_bytes) : std::nullopt,
+                               .new_peak_bytes = by_memory ? std::optional(unit.new_bytes) : std::nullopt});
+  }
+  if (by_memory) {
+    story.old_start_up_bytes = result.start_up.old_peak_bytes;
+    story.new_start_up_bytes = result.start_up.new_peak_bytes;
   }
   story.old_start_up_ms = result.start_up.old_seconds * 1e3;
   story.new_start_up_ms = result.start_up.new_seconds * 1e3;
@@ -154,14 +204,38 @@ report::RefactorStory story_of(const RefactorReport& report) {
 
 std::string pull_request_text(const RefactorReport& report) {
   const refactor::CheckResult& result = report.result;
-  std::string text = "## " + (report.strategy.empty() ? "A faster " + report.task : report.strategy) + "\n\n";
-  if (result.confirmed) text += "Speed-up: **" + ratio_text(*result.confirmed) + "** (95 % interval).\n\n";
+  const bool by_memory = result.goal == refactor::Goal::memory;
+  const std::string title = by_memory            ? "Less memory in " + report.task
+                            : result.readability ? "A simpler " + report.task
+                                                 : "A faster " + report.task;
+  std::string text = "## " + (report.strategy.empty() ? title : report.strategy) + "\n\n";
+  if (result.readability) {
+    const refactor::Readability& it = *result.readability;
+    text += fmt::format("Simpler: **{}**.{}\n\n", refactor::describe(it),
+                        it.more_readable() ? " More readable: " + it.reviewer + " preferred it in both orders." : "");
+    text += "| function | cognitive complexity | nesting | statements |\n|---|---|---|---|\n";
+    for (const refactor::FunctionFigures& one : it.functions) {
+      text +=
+          fmt::format("| {} | {} -> {} | {} -> {} | {} -> {} |\n", one.name, one.before.cognitive, one.after.cognitive,
+                      one.before.nesting, one.after.nesting, one.before.statements, one.after.statements);
+    }
+    text += "\n";
+  } else if (result.confirmed) {
+    text += fmt::format("{}: **{}** (95 % interval).\n\n", by_memory ? "Peak of memory, old / new" : "Speed-up",
+                        ratio_text(*result.confirmed));
+  }
+  if (result.time) text += "Processor time is a guard: old / new " + ratio_text(*result.time) + ".\n\n";
   text += "| workload | n | before | after | ratio |\n|---|---|---|---|---|\n";
-  for (const refactor::UnitResult& unit : result.units)
-    text += fmt::format("| {} | {} | {:.2f} ms | {:.2f} ms | {} |\n", unit.unit.workload, unit.unit.size,
-                        unit.old_seconds * 1e3, unit.new_seconds * 1e3, ratio_text(unit.ratio));
-  text +=
-      "\nProcessor time less start-up, medians; ratios of small sizes, where start-up prevails, are of the whole.\n\n";
+  for (const refactor::UnitResult& unit : result.units) {
+    const double scale = by_memory ? 1.0 / (1 << 20) : 1e3;
+    text += fmt::format("| {} | {} | {:.2f} {} | {:.2f} {} | {} |\n", unit.unit.workload, unit.unit.size,
+                        (by_memory ? unit.old_bytes : unit.old_seconds) * scale, by_memory ? "MiB" : "ms",
+                        (by_memory ? unit.new_bytes : unit.new_seconds) * scale, by_memory ? "MiB" : "ms",
+                        ratio_text(unit.ratio));
+  }
+  text += by_memory ? "\nPeak of resident memory less start-up, medians; ratios of small sizes are of the whole.\n\n"
+                    : "\nProcessor time less start-up, medians; ratios of small sizes, where start-up prevails, are of "
+                      "the whole.\n\n";
   for (const refactor::Growth& growth : result.growth) {
     if (result.complexity_claimed) text += "Growth: n^" + growth_text(growth) + ".\n";
   }

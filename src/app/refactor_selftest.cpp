@@ -2,6 +2,7 @@
 #include "app/refactor_selftest.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <map>
 #include <set>
@@ -15,6 +16,8 @@
 #include "base/text.hpp"
 #include "refactor/functions.hpp"
 #include "sandbox/probe.hpp"
+#include "syntax/tree/library.hpp"
+#include "syntax/tree/measures.hpp"
 #include "targets/cpu/machine_hold.hpp"
 #include "vcs/git.hpp"
 
@@ -27,12 +30,18 @@ using base::Result;
 
 /// The gates, and "apply": git does not make a tree of the diff.
 constexpr auto kGates = std::to_array<std::string_view>(
-    {"apply", "scope", "build", "tests", "differential", "triage", "held-out", "confirm"});
-constexpr std::string_view kPassedFaster = "FASTER";
-constexpr std::string_view kPassedOnly = "NOT_FASTER";
+    {"apply", "scope", "text", "build", "tests", "differential", "triage", "held-out", "confirm"});
+/// What passes every gate, by the verdict that its task's goal gives.
+constexpr auto kVerdicts =
+    std::to_array<std::string_view>({"FASTER", "NOT_FASTER", "SMALLER", "NOT_SMALLER", "SIMPLER", "NOT_SIMPLER"});
+
+std::string upper(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return text;
+}
 
 bool is_known(const std::string& word) {
-  return word == kPassedFaster || word == kPassedOnly || std::ranges::find(kGates, word) != kGates.end();
+  return std::ranges::find(kVerdicts, word) != kVerdicts.end() || std::ranges::find(kGates, word) != kGates.end();
 }
 
 /// Every file below the folder by its path: mode, and content or a link's target.
@@ -104,6 +113,15 @@ Result<void> write_builtin(const fs::path& folder) {
   return {};
 }
 
+/// Of a task that figures of the text decide: why there are none here; empty: there are.
+std::string why_text_is_not_measured(const refactor::Task& task) {
+  if (task.goal != refactor::Goal::readability) return {};
+  auto reader = syntax::tree::Reader::open(syntax::tree::Library::default_folders());
+  if (!reader) return reader.error().message;
+  const auto measured = reader->measure(task.language.name, "");
+  return measured ? "" : measured.error().message;
+}
+
 void keep_only(std::vector<RefactorExploit>& changes, const std::vector<std::string>& only) {
   if (only.empty()) return;
   std::erase_if(changes,
@@ -113,8 +131,7 @@ void keep_only(std::vector<RefactorExploit>& changes, const std::vector<std::str
 /// Decides whether it is what the change's header asks for.
 void decide(RefactorSelftestOutcome& outcome) {
   const RefactorExploit& change = outcome.change;
-  const bool faster = outcome.verdict == refactor::to_string(refactor::Verdict::faster);
-  const std::string found = !outcome.gate.empty() ? outcome.gate : std::string(faster ? kPassedFaster : kPassedOnly);
+  const std::string found = !outcome.gate.empty() ? outcome.gate : upper(outcome.verdict);
   if (std::ranges::find(change.expected, found) == change.expected.end()) {
     outcome.note = fmt::format("expected {}", fmt::join(change.expected, " or "));
     return;
@@ -157,6 +174,10 @@ class RefactorSelftest {
       skip(name, fmt::format("needs {}, which is not installed", fmt::join(missing, " and ")));
       return {};
     }
+    if (const std::string unread = why_text_is_not_measured(task); !unread.empty()) {
+      skip(name, unread);
+      return {};
+    }
     TRY_ASSIGN(const auto before, content_of_all(own.path()));
     TRY_ASSIGN(auto hold, targets::cpu::machine_hold(shell_.stops.abort, {}));
     TRY_ASSIGN(const auto checker,
@@ -187,14 +208,14 @@ class RefactorSelftest {
     const auto tree = tree_of(checker, outcome.change);
     if (!tree) {
       if (tree.error().code != ErrorCode::invalid_argument) return tl::make_unexpected(tree.error());
-      outcome.verdict = refactor::to_string(refactor::Verdict::refused);
+      outcome.verdict = refactor::to_string(refactor::Verdict::refused, checker.task().goal);
       outcome.gate = "apply";
       outcome.reason = tree.error().message;
       return {};
     }
     TRY_ASSIGN(refactor::CheckResult result, checker.check(*tree, refactor::Depth::confirm));
     checker.drop(result);
-    outcome.verdict = refactor::to_string(result.verdict);
+    outcome.verdict = refactor::to_string(result.verdict, result.goal);
     outcome.gate = result.failed_gate;
     const auto& ratio = result.confirmed ? result.confirmed : result.triage;
     if (ratio) outcome.ratio = ratio->estimate;
@@ -251,14 +272,14 @@ Result<RefactorExploit> parse_refactor_exploit(const std::string& file_name, con
   out.reason = header.take("reason");
   const std::string expected = header.take("expect");
   for (const std::string_view word : base::split_words(expected)) out.expected.emplace_back(word);
-  if (!out.attack && out.expected.empty()) out.expected.emplace_back(kPassedFaster);
+  if (!out.attack && out.expected.empty()) out.expected.emplace_back("FASTER");
   if (!header.values.empty())
     return base::fail(ErrorCode::parse,
                       file_name + ": unknown key \"" + header.values.begin()->first + "\" in its header");
   if (const auto unknown = std::ranges::find_if_not(out.expected, is_known); unknown != out.expected.end()) {
     return base::fail(ErrorCode::parse,
-                      fmt::format("{}: expect: \"{}\" is neither {} nor {} nor a gate, which are {}", file_name,
-                                  *unknown, kPassedFaster, kPassedOnly, fmt::join(kGates, ", ")));
+                      fmt::format("{}: expect: \"{}\" is neither one of {} nor a gate, which are {}", file_name,
+                                  *unknown, fmt::join(kVerdicts, ", "), fmt::join(kGates, ", ")));
   }
   if (out.name.empty() || out.purpose.empty() || out.task.empty() || out.expected.empty()) {
     return base::fail(ErrorCode::parse,

@@ -36,7 +36,7 @@ struct RefactorSelftestRequest {
 /// What became of one change.
 struct RefactorSelftestOutcome {
   const RefactorExploit& change;
-  std::string verdict{};  ///< of refactor::Verdict
+  std::string verdict{};  ///< of refactor::Verdict, as the task's goal has it
   std::string gate{};     ///< that refused it
   std::optional<double> ratio{};
   std::string reason{};

@@ -147,9 +147,9 @@ void judge(const RefactorSuitePlan& plan, ResolveLine& line) {
 void take_over(const RefactorReport& report, const RefactorSuitePlan& plan, ResolveLine& line) {
   line.base = report.base;
   line.evaluations = report.tried;
-  line.verdict = refactor::to_string(report.result.verdict);
+  line.verdict = refactor::to_string(report.result.verdict, report.result.goal);
   line.strategy = report.strategy;
-  const bool faster = report.result.verdict == refactor::Verdict::faster && report.result.confirmed;
+  const bool faster = report.result.verdict == refactor::Verdict::better && report.result.confirmed;
   if (faster) line.gain = report.result.confirmed->estimate;
   judge(plan, line);
 }

@@ -5,11 +5,13 @@
 
 #include <fmt/format.h>
 
+#include "app/readable_preference.hpp"
 #include "app/refactor_change.hpp"
 #include "app/review.hpp"
 #include "app/reviewer_history.hpp"
 #include "base/hash.hpp"
 #include "llm/price.hpp"
+#include "model/measure.hpp"
 
 namespace accelopt::app {
 namespace {
@@ -28,7 +30,7 @@ std::vector<std::string> paths_of(const refactor::Checker& checker, const std::v
 ReviewedChange as_reviewed(const CheckedChange& change) {
   const refactor::CheckResult& result = change.result;
   ReviewedChange one{.name = change.name,
-                     .verdict = std::string(refactor::to_string(result.verdict)),
+                     .verdict = std::string(refactor::to_string(result.verdict, result.goal)),
                      .failed_gate = result.failed_gate,
                      .why = {},
                      .ratio = result.confirmed ? result.confirmed : result.triage};
@@ -69,11 +71,15 @@ class CheckerBench final : public ReviewBench {
 };
 
 /// The chosen one at full depth, and its commit.
-Result<void> commit_chosen(const Shell& shell, const ReviewOptions& options, refactor::Checker& checker,
-                           const std::string& tree, std::uint64_t seed, ReviewReport& report) {
+base::Outcome<void> commit_chosen(const Shell& shell, const ReviewOptions& options, refactor::Checker& checker,
+                                  const review::Asking& asking, const std::string& tree, std::uint64_t seed,
+                                  ReviewReport& report) {
   RefactorReport chosen = report_on(checker, seed);
   chosen.tried = static_cast<int>(report.changes.size());
   TRY_ASSIGN(chosen.result, checker.check(tree, refactor::Depth::confirm));
+  const auto base = [&](const std::string& path) { return checker.base_text(path); };
+  TRY_ASSIGN(const model::Usage asked, ask_preference(asking, checker.task().language, base, chosen.result));
+  report.usage += asked;
   chosen.reviewed =
       fmt::format("first of {}{}", report.changes.size(), report.pairs.empty() ? "" : ", " + report.agreement());
   TRY(keep_change(shell, options.refactor, checker, chosen, Commit::yes));
@@ -82,8 +88,10 @@ Result<void> commit_chosen(const Shell& shell, const ReviewOptions& options, ref
   report.branch = chosen.branch;
   report.commit = chosen.commit;
   if (chosen.commit.empty())
-    report.not_committed = chosen.result.failed_gate.empty() ? "it is not certainly faster than the base"
-                                                             : "its confirmation failed: " + chosen.result.failed_gate;
+    report.not_committed = chosen.result.failed_gate.empty()
+                               ? fmt::format("it is not certainly {} than the base",
+                                             model::measure_of(refactor::to_string(chosen.result.goal)).better)
+                               : "its confirmation failed: " + chosen.result.failed_gate;
   return {};
 }
 
@@ -128,9 +136,14 @@ base::Outcome<ReviewReport> review_changes(const Shell& shell, const ReviewOptio
                                                   .at_once = questions_at_once(model),
                                                   .stop = shell.stops.wind_down,
                                                   .step = options.refactor.step}));
-  if (!report.usage.usd && model.config.price) report.usage.usd = llm::cost_usd(report.usage, *model.config.price);
   if (options.commit == Commit::yes && report.chosen)
-    TRY(commit_chosen(shell, options, *checker, trees[*report.chosen], seed, report));
+    TRY(commit_chosen(shell, options, *checker,
+                      {.chat = model.chat.get(),
+                       .seed = base::derive_seed(0, trees[*report.chosen]),
+                       .stop = shell.stops.wind_down,
+                       .at_once = questions_at_once(model)},
+                      trees[*report.chosen], seed, report));
+  if (!report.usage.usd && model.config.price) report.usage.usd = llm::cost_usd(report.usage, *model.config.price);
   if (const auto entered = record_review(options.refactor.workspace, report); !entered)
     shell.warn("the review was not recorded: " + entered.error().message);
   return report;

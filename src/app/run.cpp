@@ -11,6 +11,7 @@
 #include "app/deferral.hpp"
 #include "app/estimate.hpp"
 #include "app/knowledge_place.hpp"
+#include "app/readable_preference.hpp"
 #include "app/refactor_winner.hpp"
 #include "app/reviewer_history.hpp"
 #include "app/run_control.hpp"
@@ -22,6 +23,7 @@
 #include "base/utc.hpp"
 #include "devices/cuda/tool_folder.hpp"
 #include "evaluation/evaluator_json.hpp"
+#include "refactor/check_json.hpp"
 #include "search/metered_evaluator.hpp"
 #include "targets/repo/repo_evaluator.hpp"
 
@@ -317,6 +319,7 @@ class Session {
     search::RunResult result;
     result.run = run_.id;
     result.task = run_.task_name;
+    if (run_.task.repo) result.goal = run_.task.definition.op_type;
     result.outcome = waits ? search::RunOutcome::waiting : search::RunOutcome::interrupted;
     result.stopped_by = waits ? model::EndReason::waiting : model::EndReason::signal;
     result.reason = why.message;
@@ -395,6 +398,30 @@ class Session {
     return {};
   }
 
+  /// Of simpler code, the reviewer of a critical run. Without an answer it is called simpler and no more.
+  base::Result<void> ask_which_is_easier_to_read(search::RunResult& result) {
+    if (result.goal != refactor::to_string(refactor::Goal::readability)) return {};
+    TRY_ASSIGN(auto checked, base::decode<refactor::CheckResult>(result.confirmation->details, "the confirmation"));
+    const auto base = [&](const std::string& path) -> base::Result<std::string> {
+      for (const model::SourceFile& file : run_.task.baseline.sources) {
+        if (file.name == path) return file.text;
+      }
+      return base::fail(base::ErrorCode::not_found, path);
+    };
+    const CriticalPorts ports = critical(model::kReviewerRole);
+    const auto usage = ask_preference(
+        {.chat = ports.chat, .seed = run_.seed, .stop = control_->stops().abort, .at_once = ports.at_once},
+        refactor::code_language(run_.task.repo->language), base, checked);
+    if (!usage) {
+      note("which of the two is easier to read was not asked: " + usage.error().message);
+      return {};
+    }
+    result.usage[std::string(model::kReviewerRole)] += *usage;
+    result.confirmation->details = checked;
+    result.confirmation->notes.push_back(refactor::describe(checked.readability->preference, ports.chat->name()));
+    return {};
+  }
+
   base::Result<search::RunResult> record_end(search::RunResult result) {
     const bool is_waiting = result.outcome == search::RunOutcome::waiting;
     const bool is_interrupted = result.outcome == search::RunOutcome::interrupted;
@@ -402,6 +429,7 @@ class Session {
       result.stopped_by = model::EndReason::stop;
     if (is_waiting) TRY(say_for_what_it_waits(result));
     if (run_.task.repo && result.outcome == search::RunOutcome::improved) {
+      if (gates_ != nullptr && settings_.search.developers > 0) TRY(ask_which_is_easier_to_read(result));
       const auto kept = keep_refactoring(shell_, journal_, run_, settings_.knowledge, result);
       if (!kept) {
         TRY(give_up(kept.error()));

@@ -43,6 +43,16 @@ std::string ratio_text(const stats::Interval& ratio) {
   return fmt::format("{:.2f}x [{:.2f}, {:.2f}]", ratio.estimate, ratio.low, ratio.high);
 }
 
+void print_readability(const refactor::Readability& it) {
+  for (const refactor::FunctionFigures& one : it.functions) {
+    fmt::print("{}: cognitive complexity {} -> {}, nesting {} -> {}, statements {} -> {}\n",
+               report::printable_lines(one.name), one.before.cognitive, one.after.cognitive, one.before.nesting,
+               one.after.nesting, one.before.statements, one.after.statements);
+  }
+  fmt::print("{}\n", refactor::describe(it));
+  if (it.simpler) fmt::print("{}\n", report::printable_lines(refactor::describe(it.preference, it.reviewer)));
+}
+
 void print_report(const app::RefactorReport& report) {
   const refactor::CheckResult& result = report.result;
   for (const refactor::Gate& gate : result.gates) {
@@ -50,6 +60,13 @@ void print_report(const app::RefactorReport& report) {
     for (const std::string& fact : gate.facts) fmt::print("    {}\n", report::printable_lines(fact));
   }
   for (const refactor::UnitResult& unit : result.units) {
+    if (result.goal == refactor::Goal::memory) {
+      constexpr double kMebibyte = 1 << 20;
+      fmt::print("{:<24} {:>9.2f} MiB -> {:>9.2f} MiB  {}{}\n", refactor::to_string(unit.unit),
+                 unit.old_bytes / kMebibyte, unit.new_bytes / kMebibyte, ratio_text(unit.ratio),
+                 unit.unit.sized ? "" : "  with start-up");
+      continue;
+    }
     fmt::print("{:<24} {:>9.2f} ms -> {:>9.2f} ms  {}{}\n", refactor::to_string(unit.unit), unit.old_seconds * 1e3,
                unit.new_seconds * 1e3, ratio_text(unit.ratio), unit.unit.timed ? "" : "  with start-up");
   }
@@ -60,9 +77,11 @@ void print_report(const app::RefactorReport& report) {
   }
   if (!result.complexity_claimed && !result.growth.empty())
     fmt::print("no lower complexity is claimed: {}\n", result.complexity_reason);
+  if (result.readability) print_readability(*result.readability);
+  if (result.time) fmt::print("processor time is a guard: old / new {}\n", ratio_text(*result.time));
   if (!report.strategy.empty()) fmt::print("strategy: {}\n", report.strategy);
   const auto& ratio = result.confirmed ? result.confirmed : result.triage;
-  fmt::print("{}{}\n", refactor::to_string(result.verdict), ratio ? ": " + ratio_text(*ratio) : "");
+  fmt::print("{}{}\n", refactor::to_string(result.verdict, result.goal), ratio ? ": " + ratio_text(*ratio) : "");
   if (!report.commit.empty()) fmt::print("commit {} on {}\n", report.commit.substr(0, 12), report.branch.substr(11));
 }
 
@@ -73,9 +92,9 @@ base::Result<Exit> finish(const RefactorFlags& flags, const app::RefactorReport&
     print_report(report);
   if (!flags.pr_text.empty()) TRY(base::write_file(flags.pr_text, app::pull_request_text(report)));
   switch (report.result.verdict) {
-    case refactor::Verdict::faster:
+    case refactor::Verdict::better:
       return Exit::done;
-    case refactor::Verdict::not_faster:
+    case refactor::Verdict::not_better:
       return Exit::no_gain;
     case refactor::Verdict::refused:
       break;
@@ -210,12 +229,13 @@ void declare_common(Command& command, const std::shared_ptr<RefactorFlags>& flag
 }  // namespace
 
 void add_refactor(CommandLine& app, Action& chosen) {
-  Command command = app.add("refactor", "Make functions of a git repository faster, each change proved");
+  Command command = app.add(
+      "refactor", "Make functions of a git repository faster, smaller in memory or simpler, each change proved");
   command.footer(
       "Examples:\n"
       "  accelopt refactor init src/graph.py --function reachable     a task folder with a driver to fill in\n"
       "  accelopt refactor lint accelopt-graph                        does the base build, pass and run?\n"
-      "  accelopt refactor check accelopt-graph change.diff           is a change right, and faster?\n"
+      "  accelopt refactor check accelopt-graph change.diff           is a change right, and what the goal asks for?\n"
       "  accelopt refactor run accelopt-graph                         recipes; the winner becomes a commit\n"
       "  accelopt refactor settle RUN --command 'make test'           CI's word: reverted and unlearned if it fails\n");
   auto flags = std::make_shared<RefactorFlags>();
@@ -235,13 +255,13 @@ void add_refactor(CommandLine& app, Action& chosen) {
   checking.option("change", &flags->change_file, "A unified diff, or the new text of the task's file");
   checking.option("--of", &flags->change.commit, "A commit of the repository instead");
   checking.flag("--json", flags->json, "One JSON object (docs/json.md)");
-  checking.flag("--commit", flags->commit, "Commit a faster one on a branch of its own, accelopt/NAME-RUN");
+  checking.flag("--commit", flags->commit, "Commit one that is proved on a branch of its own, accelopt/NAME-RUN");
   checking.option("--pr-text", &flags->pr_text, "Also write the text of a pull request to this file");
   declare_common(checking, flags);
   checking.chosen([&chosen, flags] { chosen = [flags](app::Shell& shell) { return check(shell, *flags); }; });
 
   Command running = command.add(
-      "run", "Search for a faster change by models or recipes, confirm the best, commit it on a branch of its own");
+      "run", "Search for a better change by models or recipes, confirm the best, commit it on a branch of its own");
   running.footer(
       "Examples:\n"
       "  accelopt refactor run accelopt-graph --model openai/gpt-oss-120b --base-url http://localhost:8000/v1\n"

@@ -9,6 +9,12 @@
 namespace accelopt::cli {
 namespace {
 
+/// "smaller", "not certainly smaller".
+std::string verdict_text(std::string_view verdict) {
+  constexpr std::string_view kNot = "not_";
+  return verdict.starts_with(kNot) ? "not certainly " + std::string(verdict.substr(kNot.size())) : std::string(verdict);
+}
+
 std::string share_line(const std::string& name, const review::Share& share, const std::string& meaning) {
   if (share.of == 0) return fmt::format("  {:<16} {:>19}  {}\n", name, "nothing to count", meaning);
   const stats::Interval interval = review::wilson(share);
@@ -47,7 +53,7 @@ std::string change_text(const app::ReviewedChange& change, std::size_t place) {
   std::string text = fmt::format("{}. {}\n", place + 1, report::printable(change.name));
   if (!change.failed_gate.empty())
     return text + fmt::format("   refused by the gate {}: {}\n", change.failed_gate, report::printable(change.why));
-  text += fmt::format("   passed the gates, {}", change.verdict == "faster" ? "faster" : "not certainly faster");
+  text += fmt::format("   passed the gates, {}", verdict_text(change.verdict));
   if (change.ratio)
     text += fmt::format(": {:.2f}x [{:.2f}, {:.2f}]", change.ratio->estimate, change.ratio->low, change.ratio->high);
   text += '\n';

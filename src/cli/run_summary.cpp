@@ -10,6 +10,7 @@
 #include "base/unified_diff.hpp"
 #include "cli/estimate_text.hpp"
 #include "evaluation/bench.hpp"
+#include "model/measure.hpp"
 #include "report/format.hpp"
 #include "report/review_text.hpp"
 #include "report/text_table.hpp"
@@ -22,18 +23,18 @@ namespace {
 constexpr int kDiffLines = 6;
 constexpr std::size_t kDiffColumns = 110;
 
-std::string workloads_table(const model::Evaluation& confirmation) {
+std::string workloads_table(const model::Evaluation& confirmation, const model::Measure& measure) {
   const bool modelled = evaluation::is_modelled(confirmation);
-  report::TextTable table({{"workload"},
-                           {"role"},
-                           {modelled ? "modelled baseline" : "baseline", report::Align::right},
-                           {modelled ? "modelled best" : "best", report::Align::right},
-                           {modelled ? "speed-up [model's range]" : "speed-up [95 %]", report::Align::right},
-                           {"of roofline", report::Align::right}});
+  report::TextTable table(
+      {{"workload"},
+       {"role"},
+       {modelled ? "modelled baseline" : "baseline", report::Align::right},
+       {modelled ? "modelled best" : "best", report::Align::right},
+       {fmt::format("{} [{}]", measure.by_workload, modelled ? "model's range" : "95 %"), report::Align::right},
+       {"of roofline", report::Align::right}});
   for (const model::WorkloadTiming& workload : confirmation.workloads) {
-    table.add({workload.name, std::string(to_string(workload.role)),
-               workload.reference_ns ? report::format_ns(*workload.reference_ns) : "-",
-               report::format_ns(workload.time_ns), workload.ratio ? report::format_ratio(*workload.ratio) : "-",
+    table.add({workload.name, std::string(to_string(workload.role)), report::format_reference(workload),
+               report::format_amount(workload), workload.ratio ? report::format_ratio(*workload.ratio) : "-",
                workload.roofline ? report::format_percent(workload.roofline->fraction) : "-"});
   }
   return table.render();
@@ -64,12 +65,13 @@ std::string judged_text(const search::RunResult& result) {
 
 std::string outcome_text(const search::RunResult& result) {
   if (result.outcome == search::RunOutcome::improved) {
-    std::string text = fmt::format("\n{}: {} faster, confirmed {}\n\n{}", result.task,
-                                   report::format_ratio(*result.confirmation->ratio),
+    const model::Measure& measure = model::measure_of(result.goal);
+    std::string text = fmt::format("\n{}: {} {}, confirmed {}\n\n{}", result.task,
+                                   report::format_ratio(*result.confirmation->ratio), measure.better,
                                    evaluation::is_modelled(*result.confirmation)
                                        ? "by the model, and verified on fresh inputs; no device took these times"
                                        : "in fresh processes on fresh inputs",
-                                   workloads_table(*result.confirmation));
+                                   workloads_table(*result.confirmation, measure));
     for (const std::string& note : result.confirmation->notes) text += "\n" + report::printable(note);
     if (!result.confirmation->notes.empty()) text += "\n";
     text += against_table(result.against);

@@ -18,6 +18,7 @@
 #include "mcp/desk.hpp"
 #include "mcp/run_start.hpp"
 #include "mcp/schema.hpp"
+#include "model/measure.hpp"
 #include "report/format.hpp"
 #include "report/text_width.hpp"
 
@@ -104,7 +105,9 @@ std::string result_text(const app::RunProgress& progress, const Json& result) {
   const std::string outcome = text_at(result, "outcome");
   std::string text = "run " + progress.run + " of " + progress.task + ": ";
   if (outcome == "improved") {
-    text += interval_text(result["speedup"]) + " faster, confirmed in fresh processes on fresh inputs (95 % interval)";
+    const model::Measure& measure = model::measure_of(text_at(result, "goal"));
+    text += interval_text(result["speedup"]) + " " + std::string(measure.better) +
+            ", confirmed in fresh processes on fresh inputs (95 % interval)";
     for (const Json& workload : result.value("workloads", Json::array())) {
       text += fmt::format("\n  {} ({}): {}", text_at(workload, "name"), text_at(workload, "role"),
                           workload["speedup"].is_object() ? interval_text(workload["speedup"]) : "not raced");

@@ -80,6 +80,7 @@ ACCELOPT_JSON(WorkloadTiming) {
   field.optional_name("role", it.role, Names<Role>::kTable);
   field.required("time_ns", it.time_ns);
   field.optional("reference_ns", it.reference_ns, "ratio", it.ratio, "roofline", it.roofline);
+  field.unless_empty("peak_bytes", it.peak_bytes, "reference_peak_bytes", it.reference_peak_bytes);
 }
 
 ACCELOPT_JSON(ProfileItem) {

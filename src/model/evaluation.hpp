@@ -81,6 +81,9 @@ struct WorkloadTiming {
   std::optional<double> reference_ns;  ///< the opponent's median in the same blocks (parent or baseline)
   std::optional<Interval> ratio;
   std::optional<RooflinePoint> roofline;
+  // Where memory is what is compared: its peak less start-up; none: time is.
+  std::optional<double> peak_bytes{};
+  std::optional<double> reference_peak_bytes{};
 };
 
 /// One block: the paired times of two arms (opponent first) on every raced workload, in the order of the workloads'

@@ -23,6 +23,7 @@ struct RunStarted {
   double baseline_ns = 0;        ///< of the raced workloads, geometric mean
   double baseline_roofline = 0;  ///< share, 0..1
   int planned_evaluations = 0;   ///< at most, over the whole run
+  std::string goal{};            ///< of a repository's code what the ratios compare (measure.hpp); empty: times
 };
 
 struct IterationStarted {

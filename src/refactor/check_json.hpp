@@ -9,6 +9,7 @@ namespace accelopt::refactor {
 
 /// States its version. Folders do not outlive the check, and are left out.
 void to_json(base::Json& out, const CheckResult& result);
+void to_json(base::Json& out, const Readability& readability);
 void from_json(const base::Json& in, CheckResult& result);
 
 }  // namespace accelopt::refactor

@@ -12,6 +12,7 @@
 #include "base/names.hpp"
 #include "base/text.hpp"
 #include "refactor/functions.hpp"
+#include "syntax/tree/library.hpp"
 
 namespace accelopt::refactor {
 namespace {
@@ -30,6 +31,10 @@ constexpr std::size_t kMostRunAgain = 3;
 constexpr int kMostTimings = 4;  ///< of a unit that seems too short: other programs slow a start-up down
 /// A run is timed without its start-up where it takes at least this share of the start-up besides.
 constexpr double kTimedShare = 0.5;
+/// Its memory is compared without the start-up's where there is so much of it besides: in bytes, and as a share.
+constexpr double kSizedBytes = 4 * kLeastBytesApart;
+constexpr double kSizedShare = 0.25;
+constexpr double kMebibyte = 1 << 20;
 
 using Clock = std::chrono::steady_clock;
 
@@ -55,10 +60,12 @@ std::string some(const std::vector<std::string>& names) {
 
 }  // namespace
 
-std::string_view to_string(Verdict verdict) {
-  constexpr auto kNames = std::to_array<base::Named<Verdict>>(
-      {{Verdict::faster, "faster"}, {Verdict::not_faster, "not_faster"}, {Verdict::refused, "refused"}});
-  return base::name_in(kNames, verdict);
+std::string_view to_string(Verdict verdict, Goal goal) {
+  if (verdict == Verdict::refused) return "refused";
+  const bool better = verdict == Verdict::better;
+  if (goal == Goal::memory) return better ? "smaller" : "not_smaller";
+  if (goal == Goal::readability) return better ? "simpler" : "not_simpler";
+  return better ? "faster" : "not_faster";
 }
 
 Result<std::unique_ptr<Checker>> Checker::prepare(const Task& task, CheckSettings settings) {
@@ -70,6 +77,9 @@ Result<std::unique_ptr<Checker>> Checker::prepare(const Task& task, CheckSetting
   TRY_ASSIGN(auto own, base::TemporaryFolder::create("accelopt-trees"));
   std::unique_ptr<Checker> checker(
       new Checker(std::move(own_task), std::move(settings), std::move(repository), std::move(jail), std::move(own)));
+  if (checker->task_.goal == Goal::readability) {
+    TRY_ASSIGN(checker->reader_, syntax::tree::Reader::open(syntax::tree::Library::default_folders()));
+  }
   TRY_ASSIGN(checker->driver_, Driver::create(checker->task_, checker->jail_, checker->next_seed("driver")));
   TRY(checker->prepare_base());
   TRY(checker->prepare_tests());
@@ -108,6 +118,10 @@ Result<void> Checker::prepare_base() {
   TRY_ASSIGN(listing_, repository_.list(tree_));
   for (const Scope& scope : task_.scope) {
     TRY_ASSIGN(const std::string text, base_text(scope.path));
+    if (reader_) {
+      if (const auto measured = reader_->measure(task_.language.name, text); !measured)
+        return tl::make_unexpected(base::with_context(measured.error(), scope.path));
+    }
     if (scope.function.empty()) continue;
     if (const auto found = find_function(task_.language, text, scope.function); !found)
       return tl::make_unexpected(base::with_context(found.error(), scope.path));
@@ -215,7 +229,7 @@ Result<void> Checker::prepare_tests() {
 Result<void> Checker::prepare_units() {
   settings_.step("running the driver on the base");
   const Trees same{base_folder_, base_folder_};
-  Race race(*driver_, same, next_seed("calibration"), settings_.hold);
+  Race race(*driver_, {.goal = task_.goal}, same, next_seed("calibration"), settings_.hold);
   units_ = units_of(task_, Sizes::all);
   std::map<std::string, StartUp> start_ups;
   for (Unit& unit : units_) {
@@ -239,21 +253,35 @@ Result<void> Checker::prepare_units() {
                             difference + "; seed or sort what the driver writes");
     }
     base_start_up_ = start_up;
-    base_times_.push_back({unit, times.old_seconds});
-    if (!unit.raced || unit.timed) continue;
-    return base::fail(ErrorCode::invalid_argument,
-                      fmt::format("{}: the old code takes {:.0f} ms, and starting the program {:.0f} ms; give the "
-                                  "workload larger sizes or a larger count",
-                                  to_string(unit), times.old_seconds * 1e3, start_up.old_seconds * 1e3));
+    unit.sized = times.old_net_bytes >= kSizedBytes && times.old_net_bytes >= kSizedShare * start_up.old_peak_bytes;
+    base_times_.push_back({unit, times.old_seconds, times.old_net_bytes});
+    if (unit.raced) TRY(enough_to_race(unit, times, start_up));
   }
   return {};
+}
+
+Result<void> Checker::enough_to_race(const Unit& unit, const UnitTimes& times, const StartUp& start_up) const {
+  if (task_.goal == Goal::memory) {
+    if (unit.sized) return {};
+    return base::fail(
+        ErrorCode::invalid_argument,
+        fmt::format("{}: the old code's peak memory is {:.1f} MiB over the {:.1f} MiB that starting the "
+                    "program takes, which is too little to compare; give the workload larger sizes",
+                    to_string(unit), times.old_net_bytes / kMebibyte, start_up.old_peak_bytes / kMebibyte));
+  }
+  if (unit.timed || task_.goal == Goal::readability) return {};
+  return base::fail(ErrorCode::invalid_argument,
+                    fmt::format("{}: the old code takes {:.0f} ms, and starting the program {:.0f} ms; give the "
+                                "workload larger sizes or a larger count",
+                                to_string(unit), times.old_seconds * 1e3, start_up.old_seconds * 1e3));
 }
 
 Result<UnitTimes> Checker::time_unit(Race& race, Unit& unit, StartUp& start_up) {
   for (int timing = 1;; ++timing) {
     TRY_ASSIGN(UnitTimes times, race.measure(unit, start_up));
     unit.timed = times.old_seconds >= kTimedShare * start_up.old_seconds;
-    if (unit.timed || !unit.raced || timing == kMostTimings || !times.difference.empty()) return times;
+    if (unit.timed || !unit.raced || task_.goal == Goal::memory || timing == kMostTimings || !times.difference.empty())
+      return times;
     TRY_ASSIGN(const StartUp anew, race.measure_start_up(unit.workload, times.difference));
     if (!times.difference.empty()) return times;
     if (anew.old_seconds < start_up.old_seconds) start_up = anew;
@@ -415,6 +443,7 @@ class Gates {
 
 Result<CheckResult> Checker::build(const std::string& tree) {
   CheckResult result;
+  result.goal = task_.goal;
   result.tests = tests();
   result.flaky = flaky_;
   result.tree = tree;
@@ -424,6 +453,10 @@ Result<CheckResult> Checker::build(const std::string& tree) {
   for (const ChangedFile& file : changes) result.files[file.path] = file.after;
   TRY_ASSIGN(result.diff, repository_.diff(tree_, tree));
   if (!gates.pass("scope", scope_violations(task_, changes))) return result;
+  if (reader_) {
+    TRY_ASSIGN(auto problems, text_problems(changes, result));
+    if (!gates.pass("text", std::move(problems))) return result;
+  }
 
   settings_.step("building");
   TRY_ASSIGN(const fs::path folder, lay_out_tree(listing));
@@ -474,11 +507,15 @@ Result<CheckResult> Checker::check(const std::string& tree, Depth depth) {
   if (!result.failed_gate.empty()) return result;
   TRY_ASSIGN(const bool right, verify(result));
   if (!right) return result;
+  if (result.readability && !result.readability->simpler) {
+    result.verdict = Verdict::not_better;
+    return result;
+  }
   Gates gates(result);
   settings_.step("racing");
   TRY_ASSIGN(auto problems, triage(result));
   if (!gates.pass("triage", std::move(problems))) return result;
-  if (result.verdict == Verdict::not_faster || depth == Depth::triage) return result;
+  if (result.verdict == Verdict::not_better || depth == Depth::triage) return result;
   TRY_ASSIGN(const bool held, hold_out(result));
   if (held) TRY(confirm(result));
   return result;
@@ -486,6 +523,7 @@ Result<CheckResult> Checker::check(const std::string& tree, Depth depth) {
 
 CheckResult Checker::base_itself() const {
   CheckResult result;
+  result.goal = task_.goal;
   result.tests = tests();
   result.flaky = flaky_;
   result.tree = tree_;

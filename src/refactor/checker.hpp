@@ -16,6 +16,7 @@
 #include "refactor/jail.hpp"
 #include "refactor/probe.hpp"
 #include "refactor/race.hpp"
+#include "refactor/readability.hpp"
 #include "refactor/scope.hpp"
 #include "refactor/test_reports.hpp"
 #include "stats/estimate.hpp"
@@ -37,9 +38,12 @@ struct CheckSettings {
 /// How far a change is examined. triage: faster in a short race; confirm: in fresh trees, which alone is reported.
 enum class Depth { triage, confirm };
 
-/// refused: a gate failed. not_faster: it passed those that ask whether it is right, and is not certainly faster.
-enum class Verdict { faster, not_faster, refused };
-std::string_view to_string(Verdict verdict);
+/// refused: a gate failed. not_better: it passed those that ask whether it is right, and is not certainly what the
+/// goal asks for.
+enum class Verdict { better, not_better, refused };
+/// As the goal has it: "faster", "not_faster"; of memory "smaller", "not_smaller"; of readability "simpler",
+/// "not_simpler".
+std::string_view to_string(Verdict verdict, Goal goal);
 
 struct Gate {
   std::string name;
@@ -57,12 +61,14 @@ struct RaceResult {
   std::string difference;                      ///< of their outputs, which ends it; empty: there is none
 };
 
-/// What confirmation measured of one unit.
+/// What confirmation measured of one unit; medians, less start-up.
 struct UnitResult {
   Unit unit;
-  stats::Interval ratio;
-  double old_seconds = 0;  ///< median processor time less start-up
+  stats::Interval ratio;   ///< old / new, of what the goal is about
+  double old_seconds = 0;  ///< processor time
   double new_seconds = 0;
+  double old_bytes = 0;  ///< peak of memory
+  double new_bytes = 0;
 };
 
 /// What is known of how the times grow, per family of inputs.
@@ -76,11 +82,13 @@ struct Growth {
 };
 
 struct CheckResult {
+  Goal goal = Goal::time;
   Verdict verdict = Verdict::refused;
   std::string failed_gate;                   ///< empty: none failed
   std::vector<Gate> gates;                   ///< those that ran
-  std::optional<stats::Interval> triage;     ///< ratio old / new
+  std::optional<stats::Interval> triage;     ///< ratio old / new of what the goal is about
   std::optional<stats::Interval> confirmed;  ///< the same, of the confirmation
+  std::optional<stats::Interval> time;       ///< of processor time, where it is a guard
   std::vector<UnitResult> units;
   std::vector<Growth> growth;
   bool complexity_claimed = false;
@@ -90,14 +98,16 @@ struct CheckResult {
   std::map<std::string, std::string> files;  ///< path -> new text
   std::string diff;
   StartUp start_up;
-  std::string tree;              ///< of git
-  std::filesystem::path folder;  ///< built in it; empty: it did not come so far
+  std::optional<Readability> readability{};  ///< where it is the goal
+  std::string tree;                          ///< of git
+  std::filesystem::path folder;              ///< built in it; empty: it did not come so far
 };
 
-/// How long the old code takes for one unit, net of start-up; one run.
+/// What the old code takes for one unit, net of start-up; one run.
 struct BaseTime {
   Unit unit;
   double seconds = 0;
+  double peak_bytes = 0;
 };
 
 /// What examining takes on this machine, as preparing the base showed it: wall-clock seconds.
@@ -160,6 +170,8 @@ class Checker {
   base::Result<Contest> contest(const CheckResult& leader, const CheckResult& challenger, std::string& difference);
   /// One pair of each unit against the base: times of both.
   base::Result<std::vector<UnitTimes>> time_all(const CheckResult& change);
+  /// The functions of the files in scope, as the change has them; where readability is the goal.
+  base::Result<std::vector<FunctionFigures>> text_figures(const CheckResult& change);
   /// Removes the folder that it was built in.
   void drop(CheckResult& change);
 
@@ -216,10 +228,17 @@ class Checker {
   /// A pair of the base with itself, and whether the unit takes long enough beside the start-up: measured again where
   /// one run says that it does not.
   base::Result<UnitTimes> time_unit(Race& race, Unit& unit, StartUp& start_up);
+  /// @error invalid_argument: the old code takes too little besides the start-up.
+  [[nodiscard]] base::Result<void> enough_to_race(const Unit& unit, const UnitTimes& times,
+                                                  const StartUp& start_up) const;
   base::Result<std::vector<std::string>> generated_problems(const CheckResult& change);
   base::Result<std::vector<std::string>> behaviour_problems(const Trees& trees);
   base::Result<std::vector<std::string>> held_out_problems(const Trees& trees);
   base::Result<std::vector<std::string>> triage(CheckResult& result);
+  /// What decides between two changes.
+  base::Result<Deciding> deciding(const CheckResult& leader, const CheckResult& challenger);
+  /// The figures of the change's text: a gate of readability.
+  base::Result<std::vector<std::string>> text_problems(const std::vector<ChangedFile>& changes, CheckResult& result);
   base::Result<std::vector<std::string>> confirm_in_fresh_trees(const vcs::Listing& listing, CheckResult& result);
   struct Measured;  ///< what confirmation collects
   base::Result<std::string> confirm_once(const Trees& trees, int blocks, Measured& measured);
@@ -234,6 +253,7 @@ class Checker {
   Jail jail_;
   base::TemporaryFolder own_;
   std::optional<Driver> driver_;
+  std::optional<syntax::tree::Reader> reader_;  ///< where readability is the goal
   std::string commit_;
   std::string tree_;
   vcs::Listing listing_;

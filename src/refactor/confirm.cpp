@@ -2,6 +2,7 @@
 // The gates that the clock decides: the short race, and the confirmation in fresh trees.
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -34,6 +35,7 @@ std::string ratio_text(const stats::Interval& ratio) {
 struct Checker::Measured {
   std::vector<std::vector<std::vector<UnitTimes>>> restarts;
   StartUp start_up;
+  double of_text = 0;  ///< Deciding::of_text
 
   template <class Of>
   [[nodiscard]] std::vector<double> all(std::size_t unit, const Of& of) const {
@@ -42,6 +44,16 @@ struct Checker::Measured {
       for (const auto& block : restart) values.push_back(of(block[unit]));
     }
     return values;
+  }
+
+  /// Of the last restart, by block and unit.
+  [[nodiscard]] std::vector<std::vector<double>> last(double UnitTimes::*value) const {
+    std::vector<std::vector<double>> rows;
+    for (const auto& block : restarts.back()) {
+      auto& row = rows.emplace_back();
+      for (const UnitTimes& times : block) row.push_back(times.*value);
+    }
+    return rows;
   }
 };
 
@@ -63,12 +75,38 @@ Result<Contest> Checker::contest(const CheckResult& leader, const CheckResult& c
   std::vector<Unit> raced;
   std::ranges::copy_if(units_, std::back_inserter(raced), &Unit::raced);
   const std::string workload = raced.front().workload;
-  Contest contest(
-      Race(*driver_, {.old_tree = leader.folder, .new_tree = challenger.folder}, next_seed("triage"), settings_.hold),
-      std::move(raced));
+  TRY_ASSIGN(const Deciding decides, deciding(leader, challenger));
+  Contest contest(Race(*driver_, decides, {.old_tree = leader.folder, .new_tree = challenger.folder},
+                       next_seed("triage"), settings_.hold),
+                  std::move(raced));
   TRY_ASSIGN(contest.start_up_, contest.race_.measure_start_up(workload, difference));
   if (!difference.empty()) difference = "size 0: " + difference;
   return contest;
+}
+
+Result<Deciding> Checker::deciding(const CheckResult& leader, const CheckResult& challenger) {
+  Deciding out{.goal = task_.goal};
+  if (!reader_) return out;
+  std::vector<ChangedFile> changes;
+  std::set<std::string> paths;
+  for (const auto* files : {&leader.files, &challenger.files}) {
+    for (const auto& [path, text] : *files) paths.insert(path);
+  }
+  const auto text_in = [&](const CheckResult& change, const std::string& path) -> Result<std::string> {
+    if (const auto found = change.files.find(path); found != change.files.end()) return found->second;
+    return listing_.contains(path) ? base_text(path) : std::string();
+  };
+  for (const std::string& path : paths) {
+    ChangedFile file{.path = path, .kind_before = {}, .kind_after = {}, .before = {}, .after = {}};
+    TRY_ASSIGN(file.before, text_in(leader, path));
+    TRY_ASSIGN(file.after, text_in(challenger, path));
+    changes.push_back(std::move(file));
+  }
+  const auto compared = compare_readability(*reader_, task_.language, changes);
+  // Each passed the gate against the base: one that runs more text than the other is no better.
+  if (!compared) return out;
+  out.of_text = simpler_log_ratio(compared->before, compared->after);
+  return out;
 }
 
 Result<RaceResult> Checker::race(const CheckResult& leader, const CheckResult& challenger) {
@@ -93,7 +131,8 @@ Result<RaceResult> Checker::race(const CheckResult& leader, const CheckResult& c
 }
 
 Result<std::vector<UnitTimes>> Checker::time_all(const CheckResult& change) {
-  Race race(*driver_, {.old_tree = base_folder_, .new_tree = change.folder}, next_seed("profile"), settings_.hold);
+  Race race(*driver_, {.goal = task_.goal}, {.old_tree = base_folder_, .new_tree = change.folder}, next_seed("profile"),
+            settings_.hold);
   std::string difference;
   TRY_ASSIGN(const StartUp start_up, race.measure_start_up(units_.front().workload, difference));
   std::vector<UnitTimes> times;
@@ -110,13 +149,13 @@ Result<std::vector<std::string>> Checker::triage(CheckResult& result) {
   if (!raced.difference.empty()) return std::vector{raced.difference};
   result.triage = stats::as_ratio(raced.decision.log_ratio);
   const bool faster = raced.decision.verdict == stats::RaceVerdict::faster;
-  result.verdict = faster ? Verdict::faster : Verdict::not_faster;
+  result.verdict = faster ? Verdict::better : Verdict::not_better;
   return std::vector<std::string>();
 }
 
 /// One restart: its blocks, each a pair of every unit. Gives the first difference of outputs.
 Result<std::string> Checker::confirm_once(const Trees& trees, int blocks, Measured& measured) {
-  Race race(*driver_, trees, next_seed("confirm"), settings_.hold);
+  Race race(*driver_, {.goal = task_.goal, .of_text = measured.of_text}, trees, next_seed("confirm"), settings_.hold);
   std::string difference;
   TRY_ASSIGN(measured.start_up, race.measure_start_up(units_.front().workload, difference));
   if (!difference.empty()) return "size 0: " + difference;
@@ -151,7 +190,9 @@ Result<std::vector<std::string>> Checker::confirm_in_fresh_trees(const vcs::List
   std::vector<double> weights;
   for (const Unit& unit : units_) weights.push_back(unit.raced ? 1 : 0);
   stats::Confirmation confirmation(weights, kRules);
+  stats::Confirmation times(weights, kRules);  // a guard, where something else decides
   Measured measured;
+  if (result.readability) measured.of_text = simpler_log_ratio(result.readability->before, result.readability->after);
   while (const int blocks = confirmation.next_restart_blocks()) {
     settings_.step(fmt::format("confirming, fresh trees {}", measured.restarts.size() + 1));
     Trees trees;
@@ -161,37 +202,44 @@ Result<std::vector<std::string>> Checker::confirm_in_fresh_trees(const vcs::List
     if (!new_problem.empty()) return std::vector{"does not build again: " + new_problem};
     TRY_ASSIGN(const std::string difference, confirm_once(trees, blocks, measured));
     if (!difference.empty()) return std::vector{difference};
-    std::vector<std::vector<double>> log_ratios;
-    for (const auto& block : measured.restarts.back()) {
-      auto& row = log_ratios.emplace_back();
-      for (const UnitTimes& times : block) row.push_back(times.log_ratio);
-    }
-    confirmation.add_restart(log_ratios);
+    confirmation.add_restart(measured.last(&UnitTimes::log_ratio));
+    times.add_restart(measured.last(&UnitTimes::time_log_ratio));
     std::error_code ignored;
     std::filesystem::remove_all(trees.old_tree, ignored);
     std::filesystem::remove_all(trees.new_tree, ignored);
   }
   const stats::ConfirmationDecision& decision = confirmation.decision();
   result.confirmed = stats::as_ratio(decision.log_ratio);
+  // A text has one figure, whatever the inputs: of each size the time is told then.
+  const auto& by_unit = task_.goal == Goal::readability ? times.decision().workloads : decision.workloads;
   for (std::size_t i = 0; i < units_.size(); ++i) {
-    result.units.push_back({units_[i], stats::as_ratio(decision.workloads[i]),
+    result.units.push_back({units_[i], stats::as_ratio(by_unit[i]),
                             stats::median(measured.all(i, [](const UnitTimes& it) { return it.old_seconds; })),
-                            stats::median(measured.all(i, [](const UnitTimes& it) { return it.new_seconds; }))});
+                            stats::median(measured.all(i, [](const UnitTimes& it) { return it.new_seconds; })),
+                            stats::median(measured.all(i, [](const UnitTimes& it) { return it.old_net_bytes; })),
+                            stats::median(measured.all(i, [](const UnitTimes& it) { return it.new_net_bytes; }))});
   }
   std::vector<std::string> problems;
-  if (decision.regressed) {
-    const auto index = static_cast<std::size_t>(*decision.regressed);
+  const auto tell_regression = [&](const stats::ConfirmationDecision& of, const char* what) {
+    if (!of.regressed) return;
+    const auto index = static_cast<std::size_t>(*of.regressed);
     problems.push_back(
-        fmt::format("{} became slower: {}", to_string(units_[index]), ratio_text(result.units[index].ratio)));
+        fmt::format("{} {}: {}", to_string(units_[index]), what, ratio_text(stats::as_ratio(of.workloads[index]))));
+  };
+  if (task_.goal != Goal::readability)
+    tell_regression(decision, task_.goal == Goal::memory ? "needs more memory" : "became slower");
+  if (task_.goal == Goal::memory || task_.goal == Goal::readability) {
+    result.time = stats::as_ratio(times.decision().log_ratio);
+    tell_regression(times.decision(), "became slower");
   }
   const auto others = confirmation_problems(measured, result);
   problems.insert(problems.end(), others.begin(), others.end());
   if (!problems.empty()) return problems;
-  tell_growth(measured, result);
+  if (task_.goal == Goal::time || task_.goal == Goal::complexity) tell_growth(measured, result);
   if (!decision.confirmed || (task_.goal == Goal::complexity && !result.complexity_claimed))
-    result.verdict = Verdict::not_faster;
+    result.verdict = Verdict::not_better;
   else
-    result.verdict = Verdict::faster;
+    result.verdict = Verdict::better;
   return problems;
 }
 
@@ -200,7 +248,7 @@ std::vector<std::string> Checker::confirmation_problems(const Measured& measured
   std::vector<std::string> problems;
   for (std::size_t i = 0; i < units_.size(); ++i) {
     if (!units_[i].raced) continue;
-    const auto cpu = stats::trimmed_mean(measured.all(i, [](const UnitTimes& it) { return it.log_ratio; }));
+    const auto cpu = stats::trimmed_mean(measured.all(i, [](const UnitTimes& it) { return it.time_log_ratio; }));
     const auto wall = stats::trimmed_mean(measured.all(i, [](const UnitTimes& it) { return it.wall_log_ratio; }));
     if (cpu > std::log(1.2) && wall < kLeastWallShare * cpu) {
       problems.push_back(
@@ -268,6 +316,37 @@ void Checker::tell_growth(const Measured& measured, CheckResult& result) const {
     result.complexity_reason = refused->workload + ": " + refused->difference.reason;
   else if (result.growth.size() < 2)
     result.complexity_reason = "one family of inputs shows it; a claim needs a second one, such as a held_out workload";
+}
+
+Result<std::vector<std::string>> Checker::text_problems(const std::vector<ChangedFile>& changes, CheckResult& result) {
+  auto compared = compare_readability(*reader_, task_.language, changes);
+  if (compared) {
+    result.readability = std::move(*compared);
+    return std::vector<std::string>();
+  }
+  if (compared.error().code == base::ErrorCode::parse) return std::vector{compared.error().message};
+  return tl::make_unexpected(compared.error());
+}
+
+Result<std::vector<FunctionFigures>> Checker::text_figures(const CheckResult& change) {
+  std::vector<FunctionFigures> out;
+  if (!reader_) return out;
+  std::set<std::string> paths;
+  for (const Scope& scope : task_.scope) paths.insert(scope.path);
+  for (const std::string& path : paths) {
+    std::string text;
+    if (const auto changed = change.files.find(path); changed != change.files.end()) {
+      text = changed->second;
+    } else {
+      TRY_ASSIGN(text, base_text(path));
+    }
+    TRY_ASSIGN(const auto measures, reader_->measure(task_.language.name, text));
+    for (const auto& one : measures.functions) {
+      if (one.name.empty()) continue;
+      out.push_back({path + "#" + one.name, {}, {one.cognitive, one.nesting, one.statements, one.longest}});
+    }
+  }
+  return out;
 }
 
 }  // namespace accelopt::refactor

@@ -134,7 +134,9 @@ Result<Driver::Run> Driver::run_once(const fs::path& tree, const fs::path& cases
       .tree = tree,
       .scratch = scratch,
       .readable = {files()},
-      .hash_seed = hash_seed};
+      .hash_seed = hash_seed,
+      .keeping = task_->goal == Goal::memory ? Keeping::counted : Keeping::usual,
+      .results = results};
   TRY_ASSIGN(JailedResult process, jail_->run(run));
   auto read = base::read_foreign_file(results, kMostResults);
   remove_scratch(scratch);
@@ -176,11 +178,15 @@ Result<PairResult> Driver::run_both(const Trees& trees, const fs::path& cases, c
   if (!old_run.process.succeeded || !old_run.results) {
     const std::string& end = old_run.process.end;
     const bool late = end.starts_with("over ");
+    const char* const alone = task_->goal == Goal::memory
+                                  ? "; for the goal memory it is one process that writes nothing but its results"
+                                  : "";
     return base::fail(ErrorCode::invalid_argument,
-                      fmt::format("driver.run fails on the old code ({}): {}{}{}; {}", what, end,
+                      fmt::format("driver.run fails on the old code ({}): {}{}{}; {}{}", what, end,
                                   old_run.process.errors.empty() ? "" : ": ", last_line(old_run.process.errors),
                                   late ? "raise limits.seconds, or use smaller sizes"
-                                       : "let the driver record errors as results, and deal with size 0"));
+                                       : "let the driver record errors as results, and deal with size 0",
+                                  alone));
   }
   PairResult pair;
   pair.difference = difference_of(task_->compare, old_run.process, new_run.process, *old_run.results, new_run.results);

@@ -24,6 +24,9 @@ constexpr auto kMachine = std::to_array<const char*>({"/usr", "/lib", "/lib64", 
                                                       "/etc/alternatives", "/etc/localtime", "/dev/urandom"});
 constexpr auto kToolFolders = std::to_array<const char*>({"/usr/local/bin", "/usr/bin", "/bin", "/usr/local/go/bin"});
 constexpr std::uint64_t kProcesses = 256;
+constexpr std::uint64_t kDescriptors = 1024;
+/// Pipes hold what nobody's resident memory shows: 64 KiB each.
+constexpr std::uint64_t kCountedDescriptors = 64;
 constexpr std::uint64_t kFileBytes = 1ULL << 30;
 constexpr std::size_t kMostOutput = 4UL << 20;
 /// Of wall-clock time for each second of processor time that is allowed: other programs take the cores.
@@ -103,19 +106,30 @@ std::vector<std::string> Jail::missing_programs() const {
 }
 
 Result<JailedResult> Jail::run(const JailedRun& run) const {
-  static const auto filter = sandbox::compile_filter(sandbox::FilterKind::compile);
+  static const auto usual = sandbox::compile_filter(sandbox::FilterKind::compile);
+  static const auto counted = sandbox::compile_filter(sandbox::FilterKind::counted);
+  const bool counts = run.keeping == Keeping::counted;
+  const auto& filter = counts ? counted : usual;
   if (!filter) return tl::make_unexpected(filter.error());
   for (const char* name : {"home", "tmp"}) TRY(base::make_folders(run.scratch / name));
   sandbox::FileRules files;
   files.readable.assign(kMachine.begin(), kMachine.end());
   files.readable.insert(files.readable.end(), tools_.begin(), tools_.end());
   files.readable.insert(files.readable.end(), run.readable.begin(), run.readable.end());
-  files.writable = {run.scratch, "/dev/null"};
+  files.writable = {"/dev/null"};
+  (counts ? files.readable : files.writable).push_back(run.scratch);
   (run.access == TreeAccess::write ? files.writable : files.readable).push_back(run.tree);
+  if (counts) {
+    TRY(base::write_file(run.results, ""));
+    files.results = {run.results};
+  }
   TRY_ASSIGN(const base::FileDescriptor rules, sandbox::make_rule_set(files));
   const fs::path said = run.scratch.string() + ".errors";
   const base::FileDescriptor errors(open(said.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
   if (!errors.valid()) return base::fail_errno(errno, said.string());
+  // What it cannot read back is no memory of its own.
+  const base::FileDescriptor own_errors(open(said.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+  if (!own_errors.valid()) return base::fail_errno(errno, said.string());
   sandbox::SpawnOptions options;
   const std::string path = path_variable();
   TRY_ASSIGN(options.program, program_of(filled(run.command.front(), run.words), path, run.tree));
@@ -131,12 +145,14 @@ Result<JailedResult> Jail::run(const JailedRun& run) const {
                     .file_bytes = kFileBytes,
                     .cpu_seconds = seconds,
                     .processes = kProcesses,
-                    .descriptors = 1024};
+                    .descriptors = counts ? kCountedDescriptors : kDescriptors};
   options.named_user = true;
   options.filter = &*filter;
   options.file_rules = &rules;
-  options.descriptors = {{errors.get(), 2}};
-  const sandbox::RunLimits limits{std::chrono::seconds(task_.limits.seconds * kPatience), kMostOutput};
+  options.descriptors = {{own_errors.get(), 2}};
+  const sandbox::RunLimits limits{.wall = std::chrono::seconds(task_.limits.seconds * kPatience),
+                                  .output_bytes = kMostOutput,
+                                  .peak = counts ? sandbox::Peak::followed : sandbox::Peak::as_told};
   TRY_ASSIGN(auto ran, sandbox::run(std::move(options), limits, nullptr, stop_));
   JailedResult result;
   result.succeeded = !ran.timed_out && ran.state.exited && ran.state.code == 0;

@@ -16,6 +16,10 @@ namespace accelopt::refactor {
 
 enum class TreeAccess { read, write };
 
+/// usual: files in its scratch folder, and processes of its own. counted: one process, which may write its results and
+/// nothing else, so that its peak of resident memory is all that it keeps.
+enum class Keeping { usual, counted };
+
 struct JailedRun {
   std::vector<std::string> command;
   std::map<std::string, std::string> words{};  ///< {name} in the command -> its value
@@ -24,6 +28,8 @@ struct JailedRun {
   std::filesystem::path scratch;  ///< a folder of its own, writable: home, temporary files, results
   std::vector<std::filesystem::path> readable{};
   std::uint64_t hash_seed = 0;  ///< the same for old and new
+  Keeping keeping = Keeping::usual;
+  std::filesystem::path results{};  ///< in the scratch folder; of a counted run the one file that it may write
 };
 
 struct JailedResult {

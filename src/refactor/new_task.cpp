@@ -294,7 +294,8 @@ std::vector<NewFile> new_task(const std::string& path, const std::string& functi
   const DriverForm form = form_of(language);
   const std::string toml = fmt::format(
       "schema = 1\nkind = \"refactor\"\nname = \"{}\"\nrepository = \"{}\"\nbase = \"HEAD\"\nlanguage = \"{}\"\n"
-      "goal = \"time\"                  # time | complexity\nscope = [\"{}\"]\nprotected = [\"tests/**\", "
+      "goal = \"time\"                  # time | complexity | memory | readability\nscope = [\"{}\"]\nprotected = "
+      "[\"tests/**\", "
       "\"test/**\"]\n\n[commands]\n{}\n"
       "test = {{ run = [\"?\"], format = \"exit\" }}   # junit | tap | go-json | unittest | exit; junit writes "
       "{{report}}\n\n[driver]\n{}\n{}\ncompare = \"{}\"\n\n[[workloads]]\nname = \"random\"\n"

@@ -24,6 +24,18 @@ double log_ratio(double old_seconds, double new_seconds, const StartUp& start_up
 
 }  // namespace
 
+double memory_log_ratio(double old_peak, double new_peak, const StartUp* start_up) {
+  const double apart = std::abs(old_peak - new_peak);
+  if (apart < std::max(kLeastBytesApart, kLeastShareApart * old_peak)) return 0;
+  double old_bytes = old_peak;
+  double new_bytes = new_peak;
+  if (start_up != nullptr) {
+    old_bytes -= start_up->old_peak_bytes;
+    new_bytes -= std::min(start_up->old_peak_bytes, start_up->new_peak_bytes);
+  }
+  return std::log(std::max(old_bytes, kLeastBytesApart) / std::max(new_bytes, kLeastBytesApart));
+}
+
 std::string to_string(const Unit& unit) {
   return fmt::format("{} n={}", unit.workload, unit.size);
 }
@@ -44,6 +56,8 @@ std::vector<Unit> units_of(const Task& task, Sizes sizes) {
 base::Result<StartUp> Race::measure_start_up(const std::string& workload, std::string& difference) {
   std::vector<double> old_times;
   std::vector<double> new_times;
+  std::vector<double> old_peaks;
+  std::vector<double> new_peaks;
   for (int pair = 0; pair < kStartUpPairs; ++pair) {
     TRY_ASSIGN(const auto held, hold_());
     TRY_ASSIGN(const PairResult result,
@@ -51,8 +65,11 @@ base::Result<StartUp> Race::measure_start_up(const std::string& workload, std::s
     if (difference.empty()) difference = result.difference;
     old_times.push_back(result.old_run.cpu_seconds);
     new_times.push_back(result.new_run.cpu_seconds);
+    old_peaks.push_back(static_cast<double>(result.old_run.peak_bytes));
+    new_peaks.push_back(static_cast<double>(result.new_run.peak_bytes));
   }
-  return StartUp{stats::median(old_times), stats::median(new_times)};
+  return StartUp{stats::median(old_times), stats::median(new_times), stats::median(old_peaks),
+                 stats::median(new_peaks)};
 }
 
 base::Result<UnitTimes> Race::measure(const Unit& unit, const StartUp& start_up) {
@@ -63,13 +80,21 @@ base::Result<UnitTimes> Race::measure(const Unit& unit, const StartUp& start_up)
   UnitTimes times;
   const double old_cpu = pair.old_run.cpu_seconds;
   const double new_cpu = pair.new_run.cpu_seconds;
-  times.log_ratio = log_ratio(old_cpu, new_cpu, start_up, unit.timed);
+  const bool by_memory = deciding_.goal == Goal::memory;
+  times.time_log_ratio = log_ratio(old_cpu, new_cpu, start_up, unit.timed);
   times.wall_log_ratio =
       std::log(std::max(pair.old_run.wall_seconds, kLeastSeconds) / std::max(pair.new_run.wall_seconds, kLeastSeconds));
   times.old_seconds = std::max(0.0, old_cpu - start_up.old_seconds);
   times.new_seconds = std::max(0.0, new_cpu - std::min(start_up.old_seconds, start_up.new_seconds));
   times.old_peak_bytes = static_cast<double>(pair.old_run.peak_bytes);
   times.new_peak_bytes = static_cast<double>(pair.new_run.peak_bytes);
+  times.old_net_bytes = std::max(0.0, times.old_peak_bytes - start_up.old_peak_bytes);
+  times.new_net_bytes =
+      std::max(0.0, times.new_peak_bytes - std::min(start_up.old_peak_bytes, start_up.new_peak_bytes));
+  if (by_memory)
+    times.log_ratio = memory_log_ratio(times.old_peak_bytes, times.new_peak_bytes, unit.sized ? &start_up : nullptr);
+  else
+    times.log_ratio = deciding_.goal == Goal::readability ? deciding_.of_text : times.time_log_ratio;
   if (!pair.difference.empty()) times.difference = to_string(request) + ": " + pair.difference;
   return times;
 }

@@ -20,22 +20,28 @@ struct Unit {
   Role role = Role::race;
   bool raced = false;  ///< the largest size of a raced workload: it decides
   bool timed = false;  ///< long enough beside the start-up to be compared without it
+  bool sized = false;  ///< its memory besides the start-up's is enough to be compared without it
 };
 std::string to_string(const Unit& unit);
 
-/// Processor time of a run at size 0, medians of pairs.
+/// What a run at size 0 takes, medians of pairs: processor time, and the peak of memory.
 struct StartUp {
   double old_seconds = 0;
   double new_seconds = 0;
+  double old_peak_bytes = 0;
+  double new_peak_bytes = 0;
 };
 
 struct UnitTimes {
-  double log_ratio = 0;       ///< log(old / new), processor time
-  double wall_log_ratio = 0;  ///< the same of wall-clock time
+  double log_ratio = 0;       ///< log(old / new) of what the goal is about: what decides
+  double time_log_ratio = 0;  ///< the same of processor time
+  double wall_log_ratio = 0;  ///< of wall-clock time
   double old_seconds = 0;     ///< processor time less start-up
   double new_seconds = 0;
-  double old_peak_bytes = 0;
+  double old_peak_bytes = 0;  ///< of memory, in whole
   double new_peak_bytes = 0;
+  double old_net_bytes = 0;  ///< less start-up, as of times
+  double new_net_bytes = 0;
   std::string difference;  ///< the outputs of this very run differ; empty: they do not
 };
 
@@ -44,17 +50,30 @@ enum class Sizes { all, largest };
 /// The units of the workloads that are timed.
 std::vector<Unit> units_of(const Task& task, Sizes sizes);
 
+/// Peaks of memory that are apart by less are alike: the kernel counts in pages, behind by some a processor, and
+/// allocators ask for more than they need. In bytes, and as a share of the old one.
+inline constexpr double kLeastBytesApart = 1 << 20;
+inline constexpr double kLeastShareApart = 0.02;
+/// log(old / new) of two peaks; 0: they are alike. With a start-up, of what there is besides.
+double memory_log_ratio(double old_peak, double new_peak, const StartUp* start_up);
+
 /// Pairs at size 0 that measure the start-up.
 inline constexpr int kStartUpPairs = 5;
 
 /// Keeps other measurements off this machine until what it gives is destroyed. @error cancelled, io.
 using MachineHold = std::function<base::Result<std::shared_ptr<void>>()>;
 
+/// What decides a race. Of readability that is a figure of the two texts, which no run changes.
+struct Deciding {
+  Goal goal = Goal::time;
+  double of_text = 0;  ///< log(old / new)
+};
+
 class Race {
  public:
   /// Holds the machine for each pair.
-  Race(Driver& driver, Trees trees, std::uint64_t seed, MachineHold hold)
-      : driver_(&driver), trees_(std::move(trees)), random_(seed), hold_(std::move(hold)) {}
+  Race(Driver& driver, Deciding deciding, Trees trees, std::uint64_t seed, MachineHold hold)
+      : driver_(&driver), deciding_(deciding), trees_(std::move(trees)), random_(seed), hold_(std::move(hold)) {}
 
   /// Runs pairs at size 0 of the workload. A difference of their outputs goes to `difference`.
   base::Result<StartUp> measure_start_up(const std::string& workload, std::string& difference);
@@ -63,6 +82,7 @@ class Race {
 
  private:
   Driver* driver_;
+  Deciding deciding_;
   Trees trees_;
   std::mt19937_64 random_;
   MachineHold hold_;

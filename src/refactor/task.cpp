@@ -27,7 +27,10 @@ constexpr std::size_t kMostSizes = 32;
 constexpr std::int64_t kMostDevelopers = 6;
 constexpr std::int64_t kMostGeneratedTests = 16;
 
-constexpr auto kGoals = std::to_array<base::Named<Goal>>({{Goal::time, "time"}, {Goal::complexity, "complexity"}});
+constexpr auto kGoals = std::to_array<base::Named<Goal>>({{Goal::time, "time"},
+                                                          {Goal::complexity, "complexity"},
+                                                          {Goal::memory, "memory"},
+                                                          {Goal::readability, "readability"}});
 constexpr auto kFormats = std::to_array<base::Named<TestFormat>>({{TestFormat::junit, "junit"},
                                                                   {TestFormat::tap, "tap"},
                                                                   {TestFormat::go_json, "go-json"},

@@ -15,8 +15,9 @@
 
 namespace accelopt::refactor {
 
-/// What a change is wanted for.
-enum class Goal { time, complexity };
+/// What a change is wanted for: less processor time, a lower exponent of its growth, a smaller peak of memory,
+/// simpler code.
+enum class Goal { time, complexity, memory, readability };
 std::string_view to_string(Goal goal);
 
 /// One file, or one function of it, that may be changed.

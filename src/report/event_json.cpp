@@ -58,6 +58,7 @@ ACCELOPT_JSON(RunStarted) {
   field.optional("run", it.run, "task", it.task, "device", it.device, "iterations", it.iterations,
                  "planned_evaluations", it.planned_evaluations);
   field.finite("baseline_ns", it.baseline_ns, "baseline_roofline", it.baseline_roofline);
+  field.unless_empty("goal", it.goal);
 }
 
 ACCELOPT_JSON(IterationStarted) {

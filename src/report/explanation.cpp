@@ -122,6 +122,7 @@ class Lesson {
                     .answer = answer_of(story_),
                     .about = story_.run.task.definition.description,
                     .modelled = story_.is_modelled(),
+                    .measure = model::measure_of(story_.run.task),
                     .steps = {},
                     .rounds = {},
                     .dead_ends = {},
@@ -159,8 +160,9 @@ class Lesson {
 
  private:
   [[nodiscard]] TriedBeside beside_of(const StoryAttempt& attempt) const {
-    TriedBeside out{attempt.identity, attempt.plan.title, fate_of(attempt), attempt.ratio,
-                    attempt.reason.empty() ? attempt.note : attempt.reason};
+    TriedBeside out{attempt.identity, attempt.plan.title, fate_of(attempt, model::measure_of(story_.run.task)),
+                    attempt.ratio, attempt.reason.empty() ? attempt.note : attempt.reason};
+    out.than = model::measure_of(story_.run.task).than;
     out.parent = attempt.parent;
     out.score = attempt.score;
     out.built = !attempt.kernel.solution().sources.empty();
@@ -265,24 +267,29 @@ std::string answer_of(const RunStory& story) {
   const journal::RunInfo& run = story.run;
   const model::Evaluation* const confirmation = story.confirmation();
   if (story.winner() != nullptr && confirmation != nullptr && confirmation->ratio) {
-    return fmt::format("{} runs {} as fast as the baseline on {}, {}.", run.task_name,
-                       format_ratio(*confirmation->ratio), story.device,
+    const model::Measure& measure = model::measure_of(run.task);
+    return fmt::format("{} {} on {}, {}.", run.task_name,
+                       model::compared(measure, format_ratio(*confirmation->ratio), "the baseline"), story.device,
                        story.is_modelled() ? "by the model and verified on fresh inputs; no device took these times"
                                            : "confirmed in fresh processes on fresh inputs");
   }
   if (!run.result)
     return fmt::format("{} is not finished ({}); this is what it has so far.", run.id, to_string(run.status));
   const std::string reason = base::text_at(*run.result, "reason");
+  if (run.task.repo)
+    return fmt::format("No change of {} was confirmed to be {}{}.", run.task_name, model::measure_of(run.task).better,
+                       reason.empty() ? "" : ": " + reason);
   return fmt::format("No faster kernel for {} was confirmed{}.", run.task_name, reason.empty() ? "" : ": " + reason);
 }
 
-std::string fate_of(const StoryAttempt& attempt) {
+std::string fate_of(const StoryAttempt& attempt, const model::Measure& measure) {
   if (attempt.note.starts_with("no answer")) return "no answer";
   if (attempt.note.starts_with("no plan")) return "no plan";
   const bool known = attempt.note == model::kKnownAlready;
   if (known && attempt.status == model::Status::passed) return "known already";
   const bool raced = attempt.status == model::Status::passed && attempt.verdict != model::Verdict::none;
-  std::string word = base::lower(raced ? model::to_string(attempt.verdict) : model::to_string(attempt.status));
+  std::string word =
+      raced ? model::verdict_word(attempt.verdict, measure) : base::lower(model::to_string(attempt.status));
   std::ranges::replace(word, '_', ' ');
   if (known) word += ", known already";
   if (attempt.is_winner) word += ", the winner";

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/json.hpp"
+#include "model/measure.hpp"
 #include "report/run_story.hpp"
 
 namespace accelopt::report {
@@ -34,6 +35,7 @@ struct TriedBeside {
   bool built = true;                       ///< false: no kernel came
   std::string refused{};  ///< why its confirmation ended without a winner; empty: it had none, or passed
   std::vector<model::ProfileItem> times{};  ///< of its profile; empty: none is on record
+  std::string_view than = model::measure_of("").than;  ///< after its ratio: "its parent's speed"
 };
 
 /// An experience that a plan rests on.
@@ -89,6 +91,7 @@ struct Explanation {
   std::string fixed_axes{};                   ///< of all workloads: "K = 64, N = 4096"
   std::map<std::string, std::string> axes{};  ///< by workload: "M = 4096, N = 512"
   bool modelled = false;
+  model::Measure measure = model::measure_of("");  ///< what the ratios compare
   std::vector<LessonStep> steps;  ///< from the baseline's child to the winner; none: there is no winner
   std::vector<LessonRound> rounds;
   std::vector<TriedBeside> dead_ends;  ///< of rounds in which no step of the lineage was made
@@ -105,7 +108,7 @@ Explanation explain(const RunStory& story);
 /// What the run came to, in one sentence.
 std::string answer_of(const RunStory& story);
 /// "faster", "compile error", "known already": what became of an attempt, in a word or two.
-std::string fate_of(const StoryAttempt& attempt);
+std::string fate_of(const StoryAttempt& attempt, const model::Measure& measure);
 
 /// For a terminal.
 std::string to_text(const Explanation& explanation);

@@ -137,7 +137,7 @@ std::string first_of(const std::string& why) {
 std::string beside_text(const TriedBeside& one) {
   std::string words =
       fmt::format("{} {}, made from {}: {}", model::to_string(one.identity), one.title, name_of(one.parent), one.fate);
-  if (one.ratio) words += fmt::format(", {} its parent's speed", format_ratio(*one.ratio));
+  if (one.ratio) words += fmt::format(", {} {}", format_ratio(*one.ratio), one.than);
   if (one.score)
     words += fmt::format(", {} over the baseline by the play-off", format_ratio(*one.score));
   else if (one.ratio)
@@ -364,17 +364,18 @@ void write_end(Writer& out, const Explanation& explanation) {
   if (explanation.workloads.empty()) return;
   out.heading(2, "What was confirmed");
   const bool modelled = explanation.modelled;
-  TextTable table({{"workload"},
-                   {"shape"},
-                   {"role"},
-                   {modelled ? "modelled baseline" : "baseline", Align::right},
-                   {modelled ? "modelled winner" : "winner", Align::right},
-                   {modelled ? "speed-up [model's range]" : "speed-up [95 %]", Align::right},
-                   {"of roofline", Align::right}});
+  TextTable table(
+      {{"workload"},
+       {"shape"},
+       {"role"},
+       {modelled ? "modelled baseline" : "baseline", Align::right},
+       {modelled ? "modelled winner" : "winner", Align::right},
+       {fmt::format("{} [{}]", explanation.measure.by_workload, modelled ? "model's range" : "95 %"), Align::right},
+       {"of roofline", Align::right}});
   for (const model::WorkloadTiming& workload : explanation.workloads) {
     const auto axes = explanation.axes.find(workload.name);
     table.add({workload.name, axes == explanation.axes.end() ? "-" : axes->second, role_text(workload.role),
-               workload.reference_ns ? format_ns(*workload.reference_ns) : "-", format_ns(workload.time_ns),
+               format_reference(workload), format_amount(workload),
                workload.ratio ? format_ratio(*workload.ratio) : "-", roofline_text(workload)});
   }
   out.table(table);
@@ -401,14 +402,14 @@ std::string name_explained(const model::Identity& identity) {
 
 std::string written(const Explanation& explanation, Form form) {
   Writer out(form);
-  out.heading(1, fmt::format("How {} became faster", explanation.task));
+  out.heading(1, fmt::format("How {} became {}", explanation.task, explanation.measure.better));
   out.paragraph(explanation.answer);
   for (const std::string& sentence : explanation.unseen) out.paragraph(sentence);
   if (!explanation.about.empty()) out.paragraph("The task: " + explanation.about);
   if (!explanation.fixed_axes.empty()) out.paragraph("Sizes of every workload: " + explanation.fixed_axes + ".");
   out.paragraph(fmt::format(
-      "From the record of run {}. Ratios are the old time / the new time: over 1 is faster; brackets hold {}.",
-      explanation.run,
+      "From the record of run {}. Ratios are {}: over 1 is {}; brackets hold {}.", explanation.run,
+      explanation.measure.ratio, explanation.measure.better,
       explanation.modelled ? "the range that the model's assumptions leave, and no measurement" : "95 % intervals"));
   out.paragraph(
       "A race compares a candidate with its parent, and ends as soon as it is decided, so its interval may be wide; a "

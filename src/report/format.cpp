@@ -119,4 +119,13 @@ std::string format_count(std::int64_t count) {
   return digits;
 }
 
+std::string format_amount(const model::WorkloadTiming& workload) {
+  return workload.peak_bytes ? format_bytes(*workload.peak_bytes) : format_ns(workload.time_ns);
+}
+
+std::string format_reference(const model::WorkloadTiming& workload) {
+  if (workload.peak_bytes) return workload.reference_peak_bytes ? format_bytes(*workload.reference_peak_bytes) : "-";
+  return workload.reference_ns ? format_ns(*workload.reference_ns) : "-";
+}
+
 }  // namespace accelopt::report

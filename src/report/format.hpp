@@ -31,6 +31,11 @@ std::string format_percent(double share);
 /// "512 B", "1.5 KiB", "24 MiB".
 std::string format_bytes(double bytes);
 
+/// What the workload takes, of what was compared: its time, or its peak of memory.
+std::string format_amount(const model::WorkloadTiming& workload);
+/// The same of what it was compared with; "-": with nothing.
+std::string format_reference(const model::WorkloadTiming& workload);
+
 /// "$0.0042", "$1.23", "$123".
 std::string format_usd(double dollars);
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/json_fields.hpp"
+#include "model/measure.hpp"
 #include "report/format.hpp"
 
 namespace accelopt::report {
@@ -15,6 +16,7 @@ ACCELOPT_JSON(RefactorGate) {
 ACCELOPT_JSON(RefactorWorkload) {
   field.required("workload", it.workload, "size", it.size, "role", it.role, "timed", it.timed, "ratio", it.ratio);
   field.required("old_ms", it.old_ms, "new_ms", it.new_ms);
+  field.unless_empty("old_peak_bytes", it.old_peak_bytes, "new_peak_bytes", it.new_peak_bytes);
 }
 
 ACCELOPT_JSON(RefactorGrowth) {
@@ -39,9 +41,14 @@ ACCELOPT_JSON(RefactorStory) {
   field.required("seed", it.seed, "tried", it.tried, "trials", it.trials, "strategy", it.strategy);
   field.required("verdict", it.verdict, "failed_gate", it.failed_gate, "gates", it.gates);
   field.optional("triage", it.triage, "speedup", it.speedup);
+  field.unless_empty("time", it.time, "readability", it.readability);
   field.required("workloads", it.workloads);
   field.nested("start_up_ms",
                [&it](auto& inner) { inner.required("old", it.old_start_up_ms, "new", it.new_start_up_ms); });
+  if (field.kReads || it.old_start_up_bytes) {
+    field.nested("start_up_peak_bytes",
+                 [&it](auto& inner) { inner.optional("old", it.old_start_up_bytes, "new", it.new_start_up_bytes); });
+  }
   field.nested("complexity", [&it](auto& inner) {
     inner.required("claimed", it.complexity_claimed, "reason", it.complexity_reason, "families", it.growth);
   });
@@ -49,18 +56,48 @@ ACCELOPT_JSON(RefactorStory) {
   field.required("branch", it.branch, "commit", it.commit, "experience", it.experience);
 }
 
+namespace {
+
+/// "14 -> 6" of a figure.
+std::string figure(const base::Json& readability, const char* name) {
+  const auto of = [&](const char* side) {
+    return readability.value(base::Json::json_pointer(fmt::format("/{}/{}", side, name)), 0);
+  };
+  return fmt::format("{} -> {}", of("before"), of("after"));
+}
+
+std::string simpler_answer(const RefactorStory& story) {
+  const base::Json& it = story.readability;
+  const bool readable = it.value("preference", "") == "after";
+  return fmt::format(
+      "{} is simpler: cognitive complexity {}, deepest nesting {}, statements {}, with the same results on every fresh "
+      "input and no loss of time.{}",
+      story.task, figure(it, "cognitive"), figure(it, "nesting"), figure(it, "statements"),
+      readable ? fmt::format(" It is more readable as well: {} preferred it to the old code in both orders.",
+                             it.value("reviewer", "a reviewer"))
+               : " Whether it is more readable, no reviewer has said in both orders.");
+}
+
+}  // namespace
+
+bool is_proved(const RefactorStory& story) {
+  return story.verdict == model::measure_of(story.goal).better;
+}
+
 std::string answer_of(const RefactorStory& story) {
-  if (story.speedup && story.verdict == "faster") {
+  const model::Measure& measure = model::measure_of(story.goal);
+  if (!story.readability.is_null() && is_proved(story)) return simpler_answer(story);
+  if (story.speedup && is_proved(story)) {
     return fmt::format(
-        "{} runs {} as fast as before, with the same results on every fresh input, confirmed in fresh "
+        "{} {}, with the same results on every fresh input, confirmed in fresh "
         "trees and processes.",
-        story.task, format_ratio(*story.speedup));
+        story.task, model::compared(measure, format_ratio(*story.speedup), "before"));
   }
   if (story.tried == 0) return fmt::format("No recipe fits {}: nothing was tried.", story.task);
   if (!story.failed_gate.empty())
     return fmt::format("The change of {} is refused: it fails the gate {}.", story.task, story.failed_gate);
   const auto& measured = story.speedup ? story.speedup : story.triage;
-  return fmt::format("No change of {} is certainly faster{}.", story.task,
+  return fmt::format("No change of {} is certainly {}{}.", story.task, measure.better,
                      measured ? fmt::format(": the last one measured {}", format_ratio(*measured)) : std::string());
 }
 

@@ -19,15 +19,17 @@ struct RefactorGate {
   double seconds = 0;
 };
 
-/// What the confirmation measured at one size of one family of inputs. Ratios are old time / new time.
+/// What the confirmation measured at one size of one family of inputs. Ratios are old / new of what the goal is about.
 struct RefactorWorkload {
   std::string workload;
   std::int64_t size = 0;
   std::string role;
-  bool timed = false;  ///< start-up is left out of its times
+  bool timed = false;  ///< start-up is left out of what is compared
   model::Interval ratio;
   double old_ms = 0;  ///< median processor time
   double new_ms = 0;
+  std::optional<double> old_peak_bytes{};  ///< where memory is what is compared: the ratio's, less start-up
+  std::optional<double> new_peak_bytes{};
 };
 
 /// How the times of one family grow with the size: as its power.
@@ -60,20 +62,24 @@ struct RefactorStory {
   std::string created;  ///< UTC, ISO 8601
   std::string program_version;
   std::string base;                ///< commit
-  std::string goal;                ///< time, complexity
+  std::string goal;                ///< time, complexity, memory, readability
   std::vector<std::string> scope;  ///< what may change
   std::uint64_t seed = 0;
   int tried = 0;
   std::vector<RefactorTrial> trials;  ///< of a search, in order
   std::string strategy;               ///< empty: the change was given
-  std::string verdict;                ///< faster, not_faster, refused
+  std::string verdict;  ///< faster, not_faster, refused; of memory smaller, not_smaller; of readability simpler
   std::string failed_gate;
   std::vector<RefactorGate> gates;
   std::optional<model::Interval> triage;
   std::optional<model::Interval> speedup;  ///< of the confirmation
+  std::optional<model::Interval> time{};   ///< of processor time, where it is a guard
+  base::Json readability{};  ///< figures of the text, where it is the goal (docs/json.md); null: it is not
   std::vector<RefactorWorkload> workloads;
   double old_start_up_ms = 0;
   double new_start_up_ms = 0;
+  std::optional<double> old_start_up_bytes{};
+  std::optional<double> new_start_up_bytes{};
   bool complexity_claimed = false;
   std::string complexity_reason;
   std::vector<RefactorGrowth> growth;
@@ -86,6 +92,9 @@ struct RefactorStory {
 };
 void to_json(base::Json& out, const RefactorStory& story);
 void from_json(const base::Json& in, RefactorStory& story);
+
+/// Whether what the goal asks for is shown.
+bool is_proved(const RefactorStory& story);
 
 /// What came of it in one sentence.
 std::string answer_of(const RefactorStory& story);

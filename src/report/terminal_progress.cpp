@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "model/measure.hpp"
 #include "report/format.hpp"
 #include "report/progress.hpp"
 #include "report/run_view.hpp"
@@ -43,6 +44,10 @@ class Tally {
     if (lesson.effect.low > 1) ++gains_;
   }
 
+  Tally() = default;
+  explicit Tally(const model::Measure& measure)
+      : better_(measure.better), no_better_(fmt::format("no {}", measure.better)) {}
+
   /// "12 attempts: 2 faster, 7 no faster, 3 known; 11 lessons, 8 without a gain".
   [[nodiscard]] std::string text() const {
     std::string text = fmt::format("{} attempt{}", attempts_, attempts_ == 1 ? "" : "s");
@@ -57,19 +62,21 @@ class Tally {
   }
 
  private:
-  using Class = std::pair<int, std::string_view>;  ///< its place in the text, its name
+  using Class = std::pair<int, std::string>;  ///< its place in the text, its name
 
-  static Class class_of(const model::AttemptMoved& done) {
+  [[nodiscard]] Class class_of(const model::AttemptMoved& done) const {
     if (done.note == model::kKnownAlready) return {2, "known"};
     if (done.status == model::Status::passed) {
-      const bool faster = done.ratio && done.ratio->low > 1;
-      return faster ? Class{0, "faster"} : Class{1, "no faster"};
+      const bool better = done.ratio && done.ratio->low > 1;
+      return better ? Class{0, better_} : Class{1, no_better_};
     }
-    if (done.status != model::Status::not_measured) return {3, to_string(done.status)};
+    if (done.status != model::Status::not_measured) return {3, std::string(to_string(done.status))};
     const bool unanswered = done.note.starts_with("no answer") || done.note.starts_with("no plan");
     return unanswered ? Class{5, "without an answer"} : Class{4, "not measured"};
   }
 
+  std::string better_ = "faster";
+  std::string no_better_ = "no faster";
   std::map<Class, int> counts_;
   int attempts_ = 0;
   int lessons_ = 0;
@@ -84,6 +91,7 @@ class Lines {
 
   std::string operator()(const model::RunStarted& event) {
     iterations_ = event.iterations;
+    goal_ = event.goal;
     std::string text =
         fmt::format("run {} of {}\n  baseline {}", event.run, printable(event.task), format_ns(event.baseline_ns));
     if (event.baseline_roofline > 0) text += ", " + format_percent(event.baseline_roofline) + " of the roofline";
@@ -96,7 +104,7 @@ class Lines {
   }
 
   std::string operator()(const model::IterationStarted& event) {
-    tally_ = Tally();
+    tally_ = Tally(model::measure_of(goal_));
     place_ = fmt::format("iteration {}/{}", event.iteration + 1, iterations_);
     return live_ && !all_ ? std::string() : fmt::format("{}: beam of {}\n", place_, event.beam);
   }
@@ -164,6 +172,7 @@ class Lines {
   bool all_;
   LastLine last_line_;
   int iterations_ = 0;
+  std::string goal_;
   std::string place_;  ///< "iteration 2/4"
   Tally tally_;        ///< of this iteration
   std::string best_;   ///< identity of the best so far

@@ -65,6 +65,16 @@ std::vector<llm::Message> pair_question(const Subject& subject, const std::pair<
                                                                {"second_change", fenced(second_change, "diff")}})}};
 }
 
+std::vector<llm::Message> readable_question(const Subject& subject, const std::pair<std::string, std::string>& letters,
+                                            const std::string& first_text, const std::string& second_text) {
+  return {{llm::Speaker::system, filled_prompt("readable.system.txt", {})},
+          {llm::Speaker::user, filled_prompt("readable.user.txt", {{"language", subject.language.name},
+                                                                   {"first", letters.first},
+                                                                   {"first_text", fenced(first_text, "")},
+                                                                   {"second", letters.second},
+                                                                   {"second_text", fenced(second_text, "")}})}};
+}
+
 std::string unreadable(std::string_view why) {
   return "This answer cannot be read: " + std::string(why) +
          ". Give the whole answer again, in the form that was asked for.";
@@ -90,8 +100,8 @@ std::pair<std::string, std::string> letters_of(std::uint64_t seed, std::string_v
 std::string prompts_hash() {
   std::string all;
   for (const BuiltinText& file : builtin_prompts()) {
-    if (!file.name.starts_with("tests."))
-      all += std::string(file.name) + '\0' + std::string(file.text) + '\0';  // a reviewer does not see the others
+    if (!file.name.starts_with("tests.") && !file.name.starts_with("readable."))
+      all += std::string(file.name) + '\0' + std::string(file.text) + '\0';  // no calibration asks the others
   }
   return base::sha256_hex(all);
 }

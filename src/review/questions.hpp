@@ -25,6 +25,10 @@ std::vector<llm::Message> opinion_question(const Subject& subject, const std::st
 std::vector<llm::Message> pair_question(const Subject& subject, const std::pair<std::string, std::string>& letters,
                                         const std::string& first_change, const std::string& second_change);
 
+/// Which of two texts is easier to read.
+std::vector<llm::Message> readable_question(const Subject& subject, const std::pair<std::string, std::string>& letters,
+                                            const std::string& first_text, const std::string& second_text);
+
 /// At most `count` tests of the base are asked for.
 std::vector<llm::Message> tests_question(const Subject& subject, int count);
 /// What is said to an answer that cannot be read.
@@ -37,7 +41,7 @@ std::pair<std::string, std::string> letters_of(std::uint64_t seed, std::string_v
 std::string filled_prompt(std::string_view name, const std::map<std::string, std::string>& places);
 /// The text in a fence that is longer than any in it.
 std::string fenced(std::string_view text, std::string_view language);
-/// A hash of all prompts of the reviewer.
+/// A hash of the prompts by which a reviewer is calibrated.
 std::string prompts_hash();
 
 }  // namespace accelopt::review

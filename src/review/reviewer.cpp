@@ -52,14 +52,17 @@ Outcome<void> ask_opinion(const Asking& asking, OpinionTask& task, model::Usage&
 Outcome<void> ask_pair(const Asking& asking, PairTask& task, model::Usage& usage) {
   const std::string& first = task.swapped ? task.second : task.first;
   const std::string& second = task.swapped ? task.first : task.second;
-  const std::string label = label_of(
-      asking, "pair", fmt::format("{} {} {} {} {}", task.draw, task.swapped, task.subject->base, first, second));
+  const std::string label =
+      label_of(asking, task.of == PairOf::texts ? "readable" : "pair",
+               fmt::format("{} {} {} {} {}", task.draw, task.swapped, task.subject->base, first, second));
   const auto letters = letters_of(asking.seed, label);
   const auto read = [&](const std::string& text) -> base::Result<void> {
     TRY_ASSIGN(task.answer, read_pair(text, letters.first, letters.second));
     return {};
   };
-  return ask(asking, label, pair_question(*task.subject, letters, first, second), read, usage);
+  auto question = task.of == PairOf::texts ? readable_question(*task.subject, letters, first, second)
+                                           : pair_question(*task.subject, letters, first, second);
+  return ask(asking, label, std::move(question), read, usage);
 }
 
 }  // namespace
@@ -98,6 +101,29 @@ Outcome<model::Usage> ask_all(const Asking& asking, std::vector<OpinionTask>& op
   if (put_off > 0) asking.put_off(put_off);
   if (put_off > 0) return base::put_off(fmt::format("{} of {} questions wait for an answer", put_off, all));
   return usage;
+}
+
+Outcome<ReadableOpinion> ask_readable(const Asking& asking, const Subject& subject, const std::string& old_text,
+                                      const std::string& new_text) {
+  std::vector<OpinionTask> none;
+  std::vector<PairTask> pairs;
+  for (const bool swapped : {false, true}) {
+    pairs.push_back({.subject = &subject,
+                     .first = old_text,
+                     .second = new_text,
+                     .swapped = swapped,
+                     .of = PairOf::texts,
+                     .answer = {}});
+  }
+  ReadableOpinion out;
+  TRY_ASSIGN(out.usage, ask_all(asking, none, pairs));
+  const auto prefers = [&](Better straight, Better turned) {
+    return pairs[0].answer && pairs[1].answer && pairs[0].answer->better == straight &&
+           pairs[1].answer->better == turned;
+  };
+  if (prefers(Better::first, Better::second)) out.better = Better::first;
+  if (prefers(Better::second, Better::first)) out.better = Better::second;
+  return out;
 }
 
 }  // namespace accelopt::review

@@ -24,12 +24,15 @@ struct OpinionTask {
   std::string change;              ///< the diff as it is shown
   std::optional<Opinion> opinion;  ///< the answer; none: it could not be read, asked twice
 };
+/// changes: two diffs of one text, and which is to be merged. texts: two texts, and which is easier to read.
+enum class PairOf { changes, texts };
 struct PairTask {
   const Subject* subject = nullptr;
   std::string first;
   std::string second;
   bool swapped = false;  ///< the second is shown first
   int draw = 0;
+  PairOf of = PairOf::changes;
   std::optional<PairAnswer> answer;  ///< as shown
 };
 
@@ -46,5 +49,14 @@ struct Asking {
 /// Put off: so many answers are not there yet; each question has been put. As ChatModel::chat.
 base::Outcome<model::Usage> ask_all(const Asking& asking, std::vector<OpinionTask>& opinions,
                                     std::vector<PairTask>& pairs);
+
+/// What both orders say of an old text and a new one: which both prefer. equal: neither, or an answer was unreadable.
+struct ReadableOpinion {
+  Better better = Better::equal;  ///< first: the old one
+  model::Usage usage;
+};
+/// Asks which is easier to read, in both orders. @error as ask_all.
+base::Outcome<ReadableOpinion> ask_readable(const Asking& asking, const Subject& subject, const std::string& old_text,
+                                            const std::string& new_text);
 
 }  // namespace accelopt::review

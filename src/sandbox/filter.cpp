@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sandbox/filter.hpp"
 
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <seccomp.h>
 #include <sys/mman.h>
@@ -149,10 +150,37 @@ base::Result<void> add_pair_rules(const Context& context) {
   return {};
 }
 
+/// What a process's resident peak does not show: memory of other processes, behind descriptors, of huge page pools, and
+/// what was sent to swap.
+base::Result<void> add_counted_rules(const Context& context) {
+  constexpr std::string_view kNotCounted =
+      "fork vfork memfd_create memfd_secret shmget msgget msgsnd mq_open socketpair process_madvise vmsplice";
+  TRY(add(context, SCMP_ACT_ERRNO(EPERM), kNotCounted));
+  constexpr std::uint64_t kThread = 0x00010000;  // CLONE_THREAD
+  const std::array process{when(0, SCMP_CMP_MASKED_EQ, kThread, 0)};
+  TRY(add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), process, "clone"));
+  // It hides its flags behind a pointer: the C library is told that it does not exist, and falls back to clone.
+  TRY(add(context, SCMP_ACT_ERRNO(ENOSYS), "clone3"));
+  constexpr int kCold = 20;     // MADV_COLD
+  constexpr int kPageOut = 21;  // MADV_PAGEOUT
+  for (const int advice : {kCold, kPageOut}) {
+    const std::array out{when(2, SCMP_CMP_EQ, static_cast<scmp_datum_t>(advice))};
+    TRY(add(context, SCMP_ACT_ERRNO(EINVAL), SCMP_SYS(madvise), out, "madvise"));
+  }
+  const std::array huge{when(3, SCMP_CMP_MASKED_EQ, MAP_HUGETLB, MAP_HUGETLB)};
+  TRY(add(context, SCMP_ACT_ERRNO(ENOMEM), SCMP_SYS(mmap), huge, "mmap"));
+  const std::array larger_pipe{when(1, SCMP_CMP_EQ, F_SETPIPE_SZ)};
+  return add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(fcntl), larger_pipe, "fcntl");
+}
+
 base::Result<void> add_rules(const Context& context, FilterKind kind, std::uint64_t first_free) {
   if (kind == FilterKind::compile) {
     TRY(add_pair_rules(context));
     return add(context, SCMP_ACT_ERRNO(EPERM), kRefusedToCompilers);
+  }
+  if (kind == FilterKind::counted) {
+    TRY(add(context, SCMP_ACT_ERRNO(EPERM), kRefusedToCompilers));
+    return add_counted_rules(context);
   }
   TRY(add(context, SCMP_ACT_ALLOW, kAllowedToCalls));
   TRY(add_advice_rules(context, first_free));
@@ -185,7 +213,8 @@ base::Result<FilterProgram> exported(const Context& context) {
 }  // namespace
 
 base::Result<FilterProgram> compile_filter(FilterKind kind, std::uint64_t first_free) {
-  const std::uint32_t other = kind == FilterKind::compile ? SCMP_ACT_ALLOW : SCMP_ACT_TRAP;
+  const bool refuses = kind == FilterKind::compile || kind == FilterKind::counted;
+  const std::uint32_t other = refuses ? SCMP_ACT_ALLOW : SCMP_ACT_TRAP;
   const Context context(seccomp_init(other), &seccomp_release);
   if (!context) return base::fail(base::ErrorCode::unsupported, "libseccomp cannot start a filter on this machine");
   TRY(add_rules(context, kind, first_free));

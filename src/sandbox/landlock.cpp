@@ -63,6 +63,7 @@ base::Result<base::FileDescriptor> make_rule_set(const FileRules& rules) {
   if (!set.valid()) return base::fail_errno(errno, "Landlock rule set");
   for (const auto& path : rules.readable) TRY(allow(set.get(), path, kExecute | kReadFile | kReadFolder));
   for (const auto& path : rules.writable) TRY(allow(set.get(), path, attributes.files));
+  for (const auto& path : rules.results) TRY(allow(set.get(), path, (kWriteFile | kTruncate) & attributes.files));
   return set;
 }
 

@@ -12,8 +12,9 @@ namespace accelopt::sandbox {
 
 /// What a confined process may reach. Everything else is refused.
 struct FileRules {
-  std::vector<std::filesystem::path> readable;  ///< read and execute; paths that do not exist are skipped
-  std::vector<std::filesystem::path> writable;  ///< everything below
+  std::vector<std::filesystem::path> readable;   ///< read and execute; paths that do not exist are skipped
+  std::vector<std::filesystem::path> writable;   ///< everything below
+  std::vector<std::filesystem::path> results{};  ///< files that are there: written, and not read back
 };
 
 /// The kernel's Landlock version, 0 where it is missing.

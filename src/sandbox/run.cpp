@@ -8,6 +8,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <optional>
+
+#include "sandbox/peak_memory.hpp"
 
 namespace accelopt::sandbox {
 namespace {
@@ -59,6 +62,8 @@ base::Result<RunResult> run(SpawnOptions options, const RunLimits& limits, Pause
   const auto running_time = [&] {
     return Clock::now() - began - (gate != nullptr ? gate->paused() - paused_before : std::chrono::nanoseconds{0});
   };
+  std::optional<PeakMemory> peak;
+  if (limits.peak == Peak::followed) peak.emplace();
   TRY_ASSIGN(Process process, spawn(options));
   writer.reset();
   RunResult result;
@@ -72,13 +77,15 @@ base::Result<RunResult> run(SpawnOptions options, const RunLimits& limits, Pause
     }
     // Short enough that a stop or a time limit is noticed soon; the pipe's end wakes at once.
     constexpr int kWaitMilliseconds = 20;
+    if (peak) peak->look(process.pid());
     pollfd wait{reader.get(), POLLIN, 0};
-    const bool more = open && poll(&wait, 1, kWaitMilliseconds) > 0;
+    const bool more = open && poll(&wait, 1, peak ? 1 : kWaitMilliseconds) > 0;
     if (more) open = drain(reader.get(), result.output, limits.output_bytes);
     if (more && open) continue;
     // The program's end counts: a process that it left behind may hold the pipe for ever.
     if (const auto state = process.try_wait()) {
       result.state = *state;
+      if (peak) result.state.peak_bytes = peak->bytes(state->peak_bytes);
       while (open && poll(&wait, 1, 0) > 0 && running_time() <= limits.wall)
         open = drain(reader.get(), result.output, limits.output_bytes);
       break;

@@ -11,9 +11,14 @@
 
 namespace accelopt::sandbox {
 
+/// How the peak of resident memory is found out. as_told: by what the kernel tells at the end, which is never less than
+/// this process's own peak was. followed: looked at every millisecond besides, so that a smaller one is known as well.
+enum class Peak { as_told, followed };
+
 struct RunLimits {
   std::chrono::milliseconds wall{60'000};        ///< time that the gate is closed does not count
   std::size_t output_bytes = 4UL * 1024 * 1024;  ///< of standard output and error together; more is dropped
+  Peak peak = Peak::as_told;
 };
 
 struct RunResult {

@@ -67,6 +67,7 @@ Json to_result_json(const RunResult& result) {
               {"derived_reference", result.derived_reference},
               {"decision_hash", result.decision_hash},
               {"wall_seconds", result.wall_seconds}};
+  if (!result.goal.empty()) out["goal"] = result.goal;
   out["estimate"] = result.estimate;
   out["noise"] = result.noise;
   if (!result.against.empty()) out["against"] = result.against;
@@ -90,6 +91,9 @@ Json to_result_json(const RunResult& result) {
            {"best_ns", workload.time_ns},
            {"speedup", workload.ratio ? Json(*workload.ratio) : Json()},
            {"roofline_fraction", workload.roofline ? Json(workload.roofline->fraction) : Json()}});
+      if (!workload.peak_bytes) continue;
+      out["workloads"].back()["baseline_peak_bytes"] = Json(workload.reference_peak_bytes);
+      out["workloads"].back()["best_peak_bytes"] = *workload.peak_bytes;
     }
   } else {
     for (const model::WorkloadTiming& workload : result.baseline) {

@@ -36,6 +36,7 @@ void from_json(const base::Json& json, ComparedWith& compared);
 struct RunResult {
   std::string run;
   std::string task;
+  std::string goal{};  ///< of a repository's code what the ratios compare, as refactor.toml has it; empty: times
   RunOutcome outcome = RunOutcome::no_gain;
   std::optional<model::EndReason> stopped_by;  ///< none: nothing did yet
   std::string stopped_because{};               ///< for people, of "near_roofline": which workload, its share, the bound

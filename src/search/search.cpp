@@ -10,6 +10,7 @@
 
 #include "base/hash.hpp"
 #include "memory/queue.hpp"
+#include "model/measure.hpp"
 #include "search/decision_line.hpp"
 #include "search/exploration.hpp"
 #include "search/hints.hpp"
@@ -132,7 +133,8 @@ class Search {
     ports_.events->on(model::RunStarted{request_.run, request_.task.definition.name, opened_.device.name,
                                         settings_.iterations, geometric_mean_ns(opened_.baseline.workloads),
                                         least_roofline(opened_.baseline.workloads),
-                                        settings_.iterations * most_attempts(settings_)});
+                                        settings_.iterations * most_attempts(settings_),
+                                        request_.task.repo ? request_.task.definition.op_type : std::string()});
     if (settings_.near_roofline > 0 && least_roofline(opened_.baseline.workloads) >= 1 - settings_.near_roofline) {
       stopped_by_ = EndReason::near_roofline;
     }
@@ -468,6 +470,7 @@ class Search {
     RunResult& result = report.result;
     result.run = request_.run;
     result.task = request_.task.definition.name;
+    if (request_.task.repo) result.goal = request_.task.definition.op_type;
     result.stopped_by = interrupted() ? EndReason::signal : waiting_ ? EndReason::waiting : stopped_by_;
     result.stopped_because = why_stopped(result.stopped_by);
     result.outcome = winner_                                         ? RunOutcome::improved
@@ -537,7 +540,7 @@ class Search {
     if (confirmation_ && !confirmation_->reason.empty())
       return "the best candidate was not confirmed: " + confirmation_->reason + where;
     if (confirmation_) return "the best candidate was not confirmed" + where;
-    return "no candidate was faster than the baseline" + where;
+    return fmt::format("no candidate was {} than the baseline{}", model::measure_of(request_.task).better, where);
   }
 
   const RunRequest& request_;

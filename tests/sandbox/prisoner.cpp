@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <thread>
 
 namespace {
 
@@ -59,6 +60,32 @@ int main(int argc, char** argv) {
   if (what == "memory")
     return report(mmap(nullptr, std::strtoull(argument, nullptr, 10), PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED);
+  if (what == "touch") {  // keeps so many bytes for a moment
+    const std::size_t bytes = std::strtoull(argument, nullptr, 10);
+    void* const kept = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (kept == MAP_FAILED) return report(false);
+    std::memset(kept, 1, bytes);
+    return report(munmap(kept, bytes) == 0 && usleep(20'000) == 0);
+  }
+  if (what == "fork") {
+    const pid_t child = fork();
+    if (child == 0) _exit(0);
+    return report(child > 0 && waitpid(child, nullptr, 0) == child);
+  }
+  if (what == "thread") {
+    std::thread([] {}).join();
+    return report(true);
+  }
+  if (what == "memfd") return report(memfd_create("kept", 0) >= 0);
+  if (what == "pageout") {
+    void* const kept = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    constexpr int kPageOut = 21;
+    return report(kept != MAP_FAILED && madvise(kept, 4096, kPageOut) == 0);
+  }
+  if (what == "append") {  // and reads it back
+    const int file = open(argument, O_RDWR);
+    return report(file >= 0 && write(file, "x", 1) == 1);
+  }
   if (what == "descriptors") return count_descriptors();
   if (what == "environment") {
     for (char** entry = environ; *entry != nullptr; ++entry) std::puts(*entry);

@@ -151,6 +151,57 @@ TEST(Spawn, CompilersMayPairSocketsThatReachNobodyElse) {
   }
 }
 
+TEST(Spawn, CountedProgramsKeepNothingElsewhere) {
+  if (!capabilities().filters) GTEST_SKIP() << "this machine has no seccomp";
+  const auto filter = compile_filter(FilterKind::counted);
+  ASSERT_TRUE(filter) << filter.error().message;
+  SpawnOptions options = prisoner({"print", "fine"});
+  for (const char* kept : {"fork", "memfd", "pageout"}) {
+    options.filter = nullptr;
+    options.arguments = {kept};
+    EXPECT_EQ(run_to_end(options).output, "done\n") << kept;
+    options.filter = &*filter;
+    EXPECT_NE(run_to_end(options).output, "done\n") << kept;
+  }
+  for (const char* own : {"thread", "touch"}) {
+    options.arguments = {own, "1000000"};
+    EXPECT_EQ(run_to_end(options).output, "done\n") << own;
+  }
+}
+
+TEST(Run, PeakThatIsFollowedIsTheChildsOwn) {
+  constexpr std::size_t kOwn = 96UL << 20;
+  const std::vector<char> own(kOwn, 'x');  // of this process
+  constexpr std::size_t kChilds = 24UL << 20;
+  const SpawnOptions options = prisoner({"touch", std::to_string(kChilds)});
+  const RunResult told = run_to_end(options);
+  EXPECT_EQ(told.output, "done\n");
+  EXPECT_GT(told.state.peak_bytes, kOwn) << "what the kernel says begins with this process's own";
+  const RunResult followed = run_to_end(options, {.peak = Peak::followed});
+  EXPECT_GT(followed.state.peak_bytes, kChilds);
+  EXPECT_LT(followed.state.peak_bytes, 2 * kChilds);
+  const SpawnOptions larger = prisoner({"touch", std::to_string(2 * kOwn)});
+  EXPECT_GT(run_to_end(larger, {.peak = Peak::followed}).state.peak_bytes, 2 * kOwn);
+  EXPECT_EQ(own.back(), 'x');
+}
+
+TEST(Spawn, ResultsAreWrittenAndNotReadBack) {
+  if (capabilities().landlock == 0) GTEST_SKIP() << "this machine has no Landlock";
+  const auto folder = *base::TemporaryFolder::create("accelopt-sandbox-test");
+  const std::filesystem::path results = folder.path() / "results";
+  ASSERT_TRUE(base::write_file(results, ""));
+  const std::string own_folder = std::filesystem::path(ACCELOPT_PRISONER).parent_path().string();
+  const auto rules = make_rule_set({{"/usr", "/lib", "/lib64", "/etc/ld.so.cache", own_folder}, {}, {results}});
+  ASSERT_TRUE(rules) << rules.error().message;
+  SpawnOptions options = prisoner({"write", results.string()});
+  options.file_rules = &*rules;
+  EXPECT_EQ(run_to_end(options).output, "done\n");
+  options.arguments = {"append", results.string()};
+  EXPECT_EQ(run_to_end(options).output, "Permission denied\n");
+  options.arguments = {"write", results.string() + ".more"};
+  EXPECT_EQ(run_to_end(options).output, "Permission denied\n");
+}
+
 TEST(Spawn, FileRulesHideEverythingElse) {
   if (capabilities().landlock == 0) GTEST_SKIP() << "this machine has no Landlock";
   const auto folder = *base::TemporaryFolder::create("accelopt-sandbox-test");
@@ -172,7 +223,8 @@ TEST(Spawn, FileRulesHideEverythingElse) {
 
 TEST(Filters, EveryKindCompilesAndNamesAreKnown) {
   if (!capabilities().filters) GTEST_SKIP() << "this machine has no seccomp";
-  for (const FilterKind kind : {FilterKind::compile, FilterKind::load, FilterKind::call, FilterKind::call_threads}) {
+  for (const FilterKind kind :
+       {FilterKind::compile, FilterKind::counted, FilterKind::load, FilterKind::call, FilterKind::call_threads}) {
     const auto program = compile_filter(kind);
     ASSERT_TRUE(program) << program.error().message;
     EXPECT_GT(program->size(), 5U);

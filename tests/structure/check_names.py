@@ -16,7 +16,7 @@ C_FAMILY = ("syntax/", "scaffold/", "recipes/")
 
 # Another schema's own names for languages, each with the target that it belongs to; the languages of code to refactor, which are
 # no kernels'.
-FOREIGN = ("suites/flashinfer_trace/languages.cpp", "refactor/languages.cpp")
+FOREIGN = ("suites/flashinfer_trace/languages.cpp", "refactor/languages.cpp", "syntax/tree/grammar_table.cpp", "syntax/tree/library.cpp")
 
 # File below src/ -> how often it names a target or a language.
 KNOWN = {

@@ -92,12 +92,19 @@ export async function showRuns(signal) {
     el('p', { class: 'soft' }, `accelopt ${about.version}, workspace ${about.workspace}`)];
 }
 
+function improvement(result) {
+  const figure = ratio(result.speedup);
+  if (result.goal === 'memory') return `${figure} less memory at its peak than the baseline`;
+  if (result.goal === 'readability') return `${figure} less cognitive complexity than the baseline`;
+  return `${figure} as fast as the baseline`;
+}
+
 function standing(run) {
   const spent = run.spent;
   const attempts = Object.entries(run.attempts).map(([status, count]) => `${count} ${status}`).join(', ');
   return [
     run.result?.outcome ? el('p', { class: 'lead' }, run.result.outcome === 'improved'
-      ? `${ratio(run.result.speedup)} as fast as the baseline, confirmed in fresh processes on fresh inputs.`
+      ? `${improvement(run.result)}, confirmed in fresh processes on fresh inputs.`
       : `${run.result.outcome}${run.result.reason ? `: ${run.result.reason}` : ''}`) : null,
     list([
       ['status', el('span', { id: 'status' }, run.status)], ['task', run.task], ['begun', run.created], ['device', run.device],

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "model/measure.hpp"
 #include "report/format.hpp"
 #include "report/html/diff_table.hpp"
 #include "report/html/page.hpp"
@@ -21,6 +22,10 @@ constexpr std::size_t kShortCommit = 12;
 
 std::string ratio_or_none(const std::optional<model::Interval>& ratio) {
   return ratio ? format_ratio(*ratio) : "-";
+}
+
+const model::Measure& measure_of(const RefactorStory& story) {
+  return model::measure_of(story.goal);
 }
 
 std::string name_of(const RefactorWorkload& workload) {
@@ -46,17 +51,18 @@ Mark mark_of_ratio(const model::Interval& ratio) {
 Markup header_of(const RefactorStory& story) {
   Markup out = element("h1", fmt::format("{}: the refactoring {}", story.task, story.run));
   out += element("p", {{"class", "answer"}}, answer_of(story));
-  out += element("p", {{"class", "soft"}},
-                 fmt::format("Begun {}; {}; seed {}; accelopt {}. Ratios are the old code's processor time / the new "
-                             "code's: over 1 is faster; brackets hold 95 % intervals.",
-                             story.created, verdict_words(story.verdict), story.seed, story.program_version));
+  out += element(
+      "p", {{"class", "soft"}},
+      fmt::format("Begun {}; {}; seed {}; accelopt {}. Ratios are {}: over 1 is {}; brackets hold 95 % intervals.",
+                  story.created, verdict_words(story.verdict), story.seed, story.program_version,
+                  measure_of(story).ratio, measure_of(story).better));
   return out;
 }
 
 Markup asked(const RefactorStory& story) {
   Table table{"What was to be changed, and what holds it", {{"what"}, {"value"}}, {}};
   for (const std::string& scope : story.scope) table.rows.push_back(cells({"may change", scope}));
-  table.rows.push_back(cells({"goal", story.goal == "complexity" ? "a lower complexity" : "less processor time"}));
+  table.rows.push_back(cells({"goal", std::string(measure_of(story).wanted)}));
   table.rows.push_back(cells({"language", story.language}));
   table.rows.push_back(cells({"base", story.base.substr(0, kShortCommit)}));
   table.rows.push_back(cells({"tests of the base that hold it", std::to_string(story.tests)}));
@@ -64,27 +70,70 @@ Markup asked(const RefactorStory& story) {
   return to_markup(table);
 }
 
+Markup text_figures(const RefactorStory& story) {
+  const base::Json& it = story.readability;
+  if (it.is_null()) return {};
+  Table table{"Figures of the text, by function",
+              {{"function"},
+               {"cognitive complexity", Align::right},
+               {"deepest nesting", Align::right},
+               {"statements", Align::right}},
+              {}};
+  const auto row = [&](const std::string& name, const base::Json& of) {
+    const auto cell = [&](const char* figure) {
+      const auto value = [&](const char* side) {
+        return of.value(base::Json::json_pointer(fmt::format("/{}/{}", side, figure)), 0);
+      };
+      return fmt::format("{} -> {}", value("before"), value("after"));
+    };
+    table.rows.push_back(cells({name, cell("cognitive"), cell("nesting"), cell("statements")}));
+  };
+  for (const base::Json& one : it.value("functions", base::Json::array())) row(base::text_at(one, "name"), one);
+  row("all of these", it);
+  Markup out = to_markup(table);
+  const std::string reason = base::text_at(it, "reason");
+  if (!reason.empty()) out += element("p", "It is not simpler: " + reason + ".");
+  const std::string preference = base::text_at(it, "preference");
+  const std::string reviewer = base::text_at(it, "reviewer");
+  out += element("p", preference == "unasked"  ? "No reviewer was asked which of the two is easier to read."
+                      : preference == "after"  ? reviewer + " prefers the new code in both orders."
+                      : preference == "before" ? reviewer + " prefers the old code in both orders."
+                                               : reviewer + " prefers neither in both orders.");
+  return out;
+}
+
 Markup ratios(const RefactorStory& story) {
   if (story.workloads.empty()) return {};
   std::vector<std::string> names;
   std::vector<double> values;
-  Table table{"Confirmed times by family of inputs and size",
+  const model::Measure& measure = measure_of(story);
+  const bool by_memory = measure.goal == "memory";
+  const bool by_text = measure.goal == "readability";  // each size has its time, a guard
+  Table table{by_memory ? "Confirmed peaks of memory by family of inputs and size"
+                        : "Confirmed times by family of inputs and size",
               {{"inputs"},
                {"size", Align::right},
                {"role"},
                {"before", Align::right},
                {"after", Align::right},
-               {"speed-up [95 %]", Align::right},
+               {fmt::format("{} [95 %]", measure.by_workload), Align::right},
                {"start-up"}},
               {}};
   for (const RefactorWorkload& one : story.workloads) {
     names.push_back(name_of(one));
     values.insert(values.end(), {one.ratio.low, one.ratio.high});
+    const auto amount = [](double ms, const std::optional<double>& bytes) {
+      return bytes ? format_bytes(*bytes) : format_ns(ms * 1e6);
+    };
     table.rows.push_back(cells({one.workload, std::to_string(one.size), verdict_words(one.role),
-                                format_ns(one.old_ms * 1e6), format_ns(one.new_ms * 1e6), format_ratio(one.ratio),
-                                one.timed ? "left out" : "prevails, counted in the ratio"}));
+                                amount(one.old_ms, one.old_peak_bytes), amount(one.new_ms, one.new_peak_bytes),
+                                format_ratio(one.ratio), one.timed ? "left out" : "prevails, counted in the ratio"}));
   }
-  Plot plot("by-size", ratio_axis("speed-up, old time / new time", values), {}, names);
+  Plot plot("by-size",
+            ratio_axis(measure.goal == "readability" ? std::string(measure.by_workload)
+                                                     : fmt::format("{}, {}", measure.gain, measure.ratio),
+                       values),
+            {}, names);
   plot.reference(1, "no change");
   double row = 0;
   for (const RefactorWorkload& one : story.workloads) {
@@ -93,13 +142,19 @@ Markup ratios(const RefactorStory& story) {
     plot.mark(mark, one.ratio.estimate, row, fmt::format("{}: {}", name_of(one), format_ratio(one.ratio)));
     row += 1;
   }
-  Markup out = plot.finish("Speed-up by inputs and size",
-                           "Each size's confirmed ratio with its 95 % interval: a diamond is certainly faster, a "
-                           "triangle certainly slower, a circle neither.");
+  Markup out = plot.finish("Ratio by inputs and size",
+                           fmt::format("Each size's confirmed ratio with its 95 % interval: a diamond is certainly {}, "
+                                       "a triangle certainly {}, a circle neither.",
+                                       by_text ? "faster" : measure.better, by_text ? "slower" : measure.worse));
   out += to_markup(table);
-  out += element("p", {{"class", "soft"}},
-                 fmt::format("Start-up, which is credited to nobody: {} before, {} after.",
-                             format_ns(story.old_start_up_ms * 1e6), format_ns(story.new_start_up_ms * 1e6)));
+  out += element(
+      "p", {{"class", "soft"}},
+      fmt::format(
+          "Start-up, which is credited to nobody: {} before, {} after.",
+          story.old_start_up_bytes ? format_bytes(*story.old_start_up_bytes) : format_ns(story.old_start_up_ms * 1e6),
+          story.new_start_up_bytes ? format_bytes(*story.new_start_up_bytes) : format_ns(story.new_start_up_ms * 1e6)));
+  if (story.time)
+    out += element("p", fmt::format("Processor time is a guard: old / new {}.", format_ratio(*story.time)));
   return out;
 }
 
@@ -128,6 +183,7 @@ Markup growth_of(const std::string& family, const std::vector<const RefactorWork
 }
 
 Markup growth(const RefactorStory& story) {
+  if (story.growth.empty() && measure_of(story).better != "faster") return {};
   std::map<std::string, std::vector<const RefactorWorkload*>> families;
   for (const RefactorWorkload& one : story.workloads) {
     if (one.timed && one.size > 0 && one.old_ms > 0 && one.new_ms > 0) families[one.workload].push_back(&one);
@@ -179,12 +235,15 @@ Markup tried(const RefactorStory& story) {
   }
   Markup out;
   if (!names.empty()) {
-    Plot plot("proposals", ratio_axis("speed-up over the base, short race", values), {}, names);
+    Plot plot("proposals", ratio_axis(fmt::format("{} over the base, short race", measure_of(story).gain), values), {},
+              names);
     plot.reference(1, "base");
     double row = 0;
     for (const RefactorTrial& trial : story.trials) {
       if (!trial.ratio) continue;
-      const Mark mark = trial.verdict == "faster" ? Mark::faster : trial.ratio->high < 1 ? Mark::slower : Mark::tie;
+      const Mark mark = trial.verdict == measure_of(story).better ? Mark::faster
+                        : trial.ratio->high < 1                   ? Mark::slower
+                                                                  : Mark::tie;
       plot.interval(mark, row, *trial.ratio);
       plot.mark(mark, trial.ratio->estimate, row, fmt::format("{}: {}", trial.strategy, format_ratio(*trial.ratio)));
       row += 1;
@@ -256,7 +315,8 @@ std::string refactor_page(const RefactorStory& story) {
   Markup body;
   const std::vector<std::tuple<std::string, std::string, Markup>> parts{
       {"asked", "What was asked", asked(story)},
-      {"figures", "The figures", ratios(story)},
+      {"text", "The figures of the text", text_figures(story)},
+      {"figures", story.readability.is_null() ? "The figures" : "Times, which are a guard", ratios(story)},
       {"growth", "How the time grows", growth(story)},
       {"change", "The change", change(story)},
       {"tried", "What was tried", tried(story)},

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "model/measure.hpp"
 #include "report/explanation.hpp"
 #include "report/format.hpp"
 #include "report/html/candidate_tree.hpp"
@@ -31,14 +32,14 @@ std::string clipped(const std::string& reason) {
 
 Markup header_of(const RunStory& story) {
   const journal::RunInfo& run = story.run;
+  const model::Measure& measure = model::measure_of(run.task);
   Markup out = element("h1", fmt::format("{}: the run {}", run.task_name, run.id));
   out += element("p", {{"class", "answer"}}, answer_of(story));
-  out += element(
-      "p", {{"class", "soft"}},
-      fmt::format(
-          "Begun {}; {}; {} evaluations; seed {}; accelopt {}. Ratios are baseline time / candidate time: over 1 "
-          "is faster; brackets hold 95 % intervals.",
-          run.created, to_string(run.status), story.evaluations, run.seed, run.program_version));
+  out += element("p", {{"class", "soft"}},
+                 fmt::format("Begun {}; {}; {} evaluations; seed {}; accelopt {}. Ratios are {}: over 1 "
+                             "is {}; brackets hold 95 % intervals.",
+                             run.created, to_string(run.status), story.evaluations, run.seed, run.program_version,
+                             measure.ratio, measure.better));
   return out;
 }
 
@@ -52,7 +53,7 @@ Markup asked(const RunStory& story) {
       axes += fmt::format("{}{} = {}", axes.empty() ? "" : ", ", axis, value);
     std::string time = "-";
     for (const model::WorkloadTiming& timing : story.baseline.workloads) {
-      if (timing.name == workload.name) time = format_ns(timing.time_ns);
+      if (timing.name == workload.name) time = format_amount(timing);
     }
     table.rows.push_back(cells({workload.name, std::string(to_string(workload.role)), axes, time}));
   }
@@ -120,7 +121,8 @@ Markup novelty(const RunStory& story) {
 
 /// What did not lead on: failures with their diagnostics, what was slower, and what a fix mended.
 Markup failures(const RunStory& story) {
-  Table table{"Attempts that did not become faster kernels",
+  Table table{story.run.task.repo ? "Attempts that did not become better changes"
+                                  : "Attempts that did not become faster kernels",
               {{"attempt"}, {"plan"}, {"fate"}, {"over its parent [95 %]", Align::right}, {"why"}},
               {}};
   for (const StoryAttempt& attempt : story.attempts) {
@@ -133,7 +135,8 @@ Markup failures(const RunStory& story) {
     if (attempt.status == model::Status::passed && attempt.verdict == model::Verdict::faster) continue;
     const bool failed = attempt.status != model::Status::passed;
     table.rows.push_back(
-        cells({model::to_string(attempt.identity), attempt.plan.title, fate_of(attempt), ratio_text(attempt.ratio),
+        cells({model::to_string(attempt.identity), attempt.plan.title,
+               fate_of(attempt, model::measure_of(story.run.task)), ratio_text(attempt.ratio),
                failed ? clipped(attempt.reason.empty() ? attempt.note : attempt.reason) : attempt.note}));
   }
   return to_markup(table);

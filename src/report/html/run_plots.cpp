@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "model/measure.hpp"
 #include "report/explanation.hpp"
 #include "report/format.hpp"
 #include "report/html/page.hpp"
@@ -72,7 +73,7 @@ Markup convergence(const RunStory& story, const Spending& spending, const std::s
   for (const Dot& dot : dots) end = std::max(end, dot.x);
   if (end <= 0) return {};
   Plot plot(name, {spending.title, {0, end * 1.06}, Scale::linear, spending.unit},
-            ratio_axis("speed-up over the baseline", values));
+            ratio_axis(fmt::format("{} over the baseline", model::measure_of(story.run.task).gain), values));
   plot.reference(1, "baseline");
   for (const Dot& dot : dots) {
     plot.mark(mark_of(dot.attempt->status, dot.attempt->verdict), dot.x, dot.speedup.estimate,
@@ -137,7 +138,7 @@ Markup candidates_table(const RunStory& story) {
     const auto chained = story.chained_speedup(*attempt);
     table.rows.push_back(
         cells({attempt->evaluation > 0 ? std::to_string(attempt->evaluation) : "-", model::to_string(attempt->identity),
-               attempt->plan.title, fate_of(*attempt), ratio_text(attempt->ratio),
+               attempt->plan.title, fate_of(*attempt, model::measure_of(story.run.task)), ratio_text(attempt->ratio),
                chained ? format_ratio(chained->estimate) : "-", ratio_text(attempt->score)}));
   }
   return to_markup(table);
@@ -200,25 +201,26 @@ Markup speedup_by_workload(const RunStory& story) {
   if (confirmation == nullptr) return {};
   std::vector<std::string> names;
   std::vector<double> values;
-  Table table{"Confirmed times by workload",
+  const model::Measure& measure = model::measure_of(story.run.task);
+  Table table{measure.goal == "memory" ? "Confirmed peaks of memory by workload" : "Confirmed times by workload",
               {{"workload"},
                {"role"},
                {"baseline", Align::right},
                {"candidate", Align::right},
-               {"speed-up [95 %]", Align::right},
+               {fmt::format("{} [95 %]", measure.by_workload), Align::right},
                {"of the roofline", Align::right}},
               {}};
   for (const model::WorkloadTiming& workload : confirmation->workloads) {
     if (!workload.ratio) continue;
     names.push_back(workload.name);
     values.insert(values.end(), {workload.ratio->low, workload.ratio->high});
-    table.rows.push_back(
-        cells({workload.name, std::string(to_string(workload.role)),
-               workload.reference_ns ? format_ns(*workload.reference_ns) : "-", format_ns(workload.time_ns),
-               format_ratio(*workload.ratio), workload.roofline ? format_percent(workload.roofline->fraction) : "-"}));
+    table.rows.push_back(cells({workload.name, std::string(to_string(workload.role)), format_reference(workload),
+                                format_amount(workload), format_ratio(*workload.ratio),
+                                workload.roofline ? format_percent(workload.roofline->fraction) : "-"}));
   }
   if (names.empty()) return {};
-  Plot plot("by-workload", ratio_axis("speed-up over the baseline", values), {}, names);
+  Plot plot("by-workload",
+            ratio_axis(fmt::format("{} over the baseline", model::measure_of(story.run.task).gain), values), {}, names);
   plot.reference(1, "baseline");
   double row = 0;
   for (const model::WorkloadTiming& workload : confirmation->workloads) {

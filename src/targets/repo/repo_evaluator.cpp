@@ -50,7 +50,7 @@ std::string reason_of(const refactor::CheckResult& result) {
 
 /// Times of one unit in several blocks.
 struct Times {
-  std::vector<double> old_ns, new_ns, log_ratios;
+  std::vector<double> old_ns, new_ns, old_bytes, new_bytes, log_ratios;
 };
 
 class GateEvaluator final : public RepoEvaluator {
@@ -131,7 +131,8 @@ class GateEvaluator final : public RepoEvaluator {
                                            .time_ns = time.seconds * kNanoseconds,
                                            .reference_ns = {},
                                            .ratio = {},
-                                           .roofline = {}});
+                                           .roofline = {},
+                                           .peak_bytes = memory_of(time.peak_bytes)});
     }
     return report;
   }
@@ -156,8 +157,9 @@ class GateEvaluator final : public RepoEvaluator {
     TRY(opened());
     TRY_ASSIGN(refactor::CheckResult* const change, change_of(race.candidate));
     if (change->folder.empty()) return failed(Status::compile_error, *change);
-    constexpr std::size_t kGatesOfBuild = 2;  // what an earlier race noted is not this one's
-    change->gates.resize(std::min(change->gates.size(), kGatesOfBuild));
+    // What an earlier race noted is not this one's.
+    const auto built = std::ranges::find(change->gates, "build", &refactor::Gate::name);
+    if (built != change->gates.end()) change->gates.erase(built + 1, change->gates.end());
     change->failed_gate.clear();
     TRY_ASSIGN(const bool right, checker_->verify(*change));
     if (!right) return failed(Status::incorrect_numerical, *change);
@@ -285,7 +287,7 @@ class GateEvaluator final : public RepoEvaluator {
     evaluation.reason = reason_of(result);
     const auto& ratio = result.confirmed ? result.confirmed : result.triage;
     if (!refused_before_clock && ratio) evaluation.ratio = to_model(*ratio);
-    evaluation.verdict = result.verdict == refactor::Verdict::faster ? model::Verdict::faster
+    evaluation.verdict = result.verdict == refactor::Verdict::better ? model::Verdict::faster
                          : refused_before_clock                      ? model::Verdict::none
                                                                      : model::Verdict::undecided;
     evaluation.decided_by = model::DecidedBy::race;
@@ -295,7 +297,14 @@ class GateEvaluator final : public RepoEvaluator {
                                       .time_ns = unit.new_seconds * kNanoseconds,
                                       .reference_ns = unit.old_seconds * kNanoseconds,
                                       .ratio = to_model(unit.ratio),
-                                      .roofline = {}});
+                                      .roofline = {},
+                                      .peak_bytes = memory_of(unit.new_bytes),
+                                      .reference_peak_bytes = memory_of(unit.old_bytes)});
+    }
+    if (result.readability) evaluation.notes.push_back(refactor::describe(*result.readability));
+    if (result.time) {
+      evaluation.notes.push_back(fmt::format("processor time is a guard: old / new {:.2f}x [{:.2f}, {:.2f}]",
+                                             result.time->estimate, result.time->low, result.time->high));
     }
     if (result.complexity_claimed) {
       for (const refactor::Growth& growth : result.growth) {
@@ -366,6 +375,11 @@ class GateEvaluator final : public RepoEvaluator {
     return evaluation;
   }
 
+  /// Told where it is what changes are compared by.
+  [[nodiscard]] std::optional<double> memory_of(double bytes) const {
+    return checker_->task().goal == refactor::Goal::memory ? std::optional(bytes) : std::nullopt;
+  }
+
   static base::Json gates_json(const refactor::CheckResult& change) { return base::Json(change)["gates"]; }
 
   static double seconds_of(const refactor::CheckResult& change) {
@@ -383,6 +397,7 @@ class GateEvaluator final : public RepoEvaluator {
   [[nodiscard]] std::vector<model::WorkloadTiming> timings(
       const std::vector<std::vector<refactor::UnitTimes>>& blocks) const {
     std::vector<model::WorkloadTiming> out;
+    const bool by_text = checker_->task().goal == refactor::Goal::readability;
     std::size_t place = 0;
     for (const refactor::BaseTime& base : checker_->base_times()) {
       if (!base.unit.raced) continue;
@@ -390,7 +405,9 @@ class GateEvaluator final : public RepoEvaluator {
       for (const auto& block : blocks) {
         times.old_ns.push_back(block[place].old_seconds * kNanoseconds);
         times.new_ns.push_back(block[place].new_seconds * kNanoseconds);
-        times.log_ratios.push_back(block[place].log_ratio);
+        times.old_bytes.push_back(block[place].old_net_bytes);
+        times.new_bytes.push_back(block[place].new_net_bytes);
+        times.log_ratios.push_back(by_text ? block[place].time_log_ratio : block[place].log_ratio);
       }
       ++place;
       if (times.new_ns.empty()) continue;
@@ -400,7 +417,9 @@ class GateEvaluator final : public RepoEvaluator {
                      .time_ns = stats::median(times.new_ns),
                      .reference_ns = stats::median(times.old_ns),
                      .ratio = to_model(stats::as_ratio(stats::trimmed_interval(times.log_ratios, kAlpha))),
-                     .roofline = {}});
+                     .roofline = {},
+                     .peak_bytes = memory_of(stats::median(times.new_bytes)),
+                     .reference_peak_bytes = memory_of(stats::median(times.old_bytes))});
     }
     return out;
   }

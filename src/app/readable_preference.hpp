@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a reviewer finds simpler code easier to read than what it replaces.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "base/outcome.hpp"
+#include "model/usage.hpp"
+#include "refactor/checker.hpp"
+#include "review/reviewer.hpp"
+
+namespace accelopt::app {
+
+/// What a reviewer is shown of a file: the functions that differ, or the whole where it tells none.
+std::string shown_text(const refactor::CodeLanguage& language, const std::string& before, const std::string& after,
+                       const std::string& of);
+
+/// Asks in both orders about a change that is simpler, and notes the answer in its readability; nothing for any other.
+/// `base`: the base's text of a file. @error as review::ask_readable.
+base::Outcome<model::Usage> ask_preference(const review::Asking& asking, const refactor::CodeLanguage& language,
+                                           const std::function<base::Result<std::string>(const std::string&)>& base,
+                                           refactor::CheckResult& result);
+
+}  // namespace accelopt::app

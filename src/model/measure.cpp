@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/measure.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+
+namespace accelopt::model {
+namespace {
+
+constexpr auto kMeasures = std::to_array<Measure>({
+    {.goal = "time",
+     .better = "faster",
+     .worse = "slower",
+     .gain = "speed-up",
+     .by_workload = "speed-up",
+     .ratio = "the old time / the new time",
+     .than = "its parent's speed",
+     .makes = "run {} as fast",
+     .runs = "runs {} as fast",
+     .beside = "as",
+     .wanted = "less processor time"},
+    {.goal = "complexity",
+     .better = "faster",
+     .worse = "slower",
+     .gain = "speed-up",
+     .by_workload = "speed-up",
+     .ratio = "the old time / the new time",
+     .than = "its parent's speed",
+     .makes = "run {} as fast",
+     .runs = "runs {} as fast",
+     .beside = "as",
+     .wanted = "a lower complexity"},
+    {.goal = "memory",
+     .better = "smaller",
+     .worse = "larger",
+     .gain = "memory saved",
+     .by_workload = "memory saved",
+     .ratio = "the old peak of memory / the new one",
+     .than = "less memory than its parent",
+     .makes = "need {} less memory at its peak",
+     .runs = "needs {} less memory at its peak",
+     .beside = "than",
+     .wanted = "a smaller peak of memory"},
+    {.goal = "readability",
+     .better = "simpler",
+     .worse = "more complex",
+     .gain = "complexity saved",
+     .by_workload = "time, old / new",
+     .ratio = "the old cognitive complexity / the new one, one added to both",
+     .than = "less cognitive complexity than its parent",
+     .makes = "have {} less cognitive complexity",
+     .runs = "has {} less cognitive complexity",
+     .beside = "than",
+     .wanted = "simpler code, by cognitive complexity"},
+});
+
+}  // namespace
+
+const Measure& measure_of(std::string_view goal) {
+  const auto* const found = std::ranges::find(kMeasures, goal, &Measure::goal);
+  return found == kMeasures.end() ? kMeasures.front() : *found;
+}
+
+const Measure& measure_of(const Task& task) {
+  return measure_of(task.repo ? std::string_view(task.definition.op_type) : std::string_view());
+}
+
+std::string compared(const Measure& measure, std::string_view ratio, std::string_view with) {
+  return fmt::format("{} {} {}", fmt::format(fmt::runtime(measure.runs), ratio), measure.beside, with);
+}
+
+std::string verdict_word(Verdict verdict, const Measure& measure) {
+  if (verdict == Verdict::faster) return std::string(measure.better);
+  if (verdict == Verdict::slower) return std::string(measure.worse);
+  return base::lower(to_string(verdict));
+}
+
+}  // namespace accelopt::model

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "refactor/readability.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/names.hpp"
+#include "refactor/functions.hpp"
+
+namespace accelopt::refactor {
+namespace {
+
+using base::ErrorCode;
+using base::Result;
+using syntax::tree::FunctionMeasure;
+using syntax::tree::Measures;
+
+void add(Figures& sum, const FunctionMeasure& one) {
+  sum.cognitive += one.cognitive;
+  sum.statements += one.statements;
+  sum.nesting = std::max(sum.nesting, one.nesting);
+  sum.longest = std::max(sum.longest, one.longest);
+}
+
+void add(Figures& sum, const Figures& one) {
+  sum.cognitive += one.cognitive;
+  sum.statements += one.statements;
+  sum.nesting = std::max(sum.nesting, one.nesting);
+  sum.longest = std::max(sum.longest, one.longest);
+}
+
+bool operator==(const Figures& left, const Figures& right) {
+  return left.cognitive == right.cognitive && left.nesting == right.nesting && left.statements == right.statements &&
+         left.longest == right.longest;
+}
+
+/// By name; of several of one name the sums.
+std::map<std::string, Figures> by_name(const Measures& measures) {
+  std::map<std::string, Figures> out;
+  for (const FunctionMeasure& one : measures.functions) add(out[one.name], one);
+  return out;
+}
+
+/// Names that others may use, by how the language tells them.
+bool is_public(const CodeLanguage& language, const FunctionPlace& function) {
+  const std::size_t last = function.name.find_last_of(".:");
+  const std::string_view name = std::string_view(function.name).substr(last == std::string::npos ? 0 : last + 1);
+  if (name.empty()) return false;
+  if (language.name == "go") return std::isupper(static_cast<unsigned char>(name.front())) != 0;
+  if (language.name == "c" || language.name == "c++") return function.signature.find("static") == std::string::npos;
+  if (language.name == "rust") return function.signature.find("pub") != std::string::npos;
+  return !name.starts_with('_') && !name.starts_with('#');
+}
+
+/// Which public functions are gone or have another signature.
+std::string changed_signature(const CodeLanguage& language, const ChangedFile& file) {
+  const auto now = functions_of(language, file.after);
+  for (const FunctionPlace& old : functions_of(language, file.before)) {
+    if (!is_public(language, old)) continue;
+    const auto same = [&](const FunctionPlace& one) { return one.name == old.name && one.signature == old.signature; };
+    if (std::ranges::none_of(now, same)) return fmt::format("the signature of {}#{} changed", file.path, old.name);
+  }
+  return {};
+}
+
+Result<Measures> measured(syntax::tree::Reader& reader, const CodeLanguage& language, const std::string& path,
+                          const std::string& text) {
+  auto measures = reader.measure(language.name, text);
+  if (!measures) return tl::make_unexpected(base::with_context(measures.error(), path));
+  return measures;
+}
+
+}  // namespace
+
+std::string_view to_string(Preference preference) {
+  constexpr auto kNames = std::to_array<base::Named<Preference>>({{Preference::unasked, "unasked"},
+                                                                  {Preference::after, "after"},
+                                                                  {Preference::before, "before"},
+                                                                  {Preference::unsure, "unsure"}});
+  return base::name_in(kNames, preference);
+}
+
+std::string describe(const Readability& it) {
+  return fmt::format("cognitive complexity {} -> {}, deepest nesting {} -> {}, {} -> {} statements{}{}",
+                     it.before.cognitive, it.after.cognitive, it.before.nesting, it.after.nesting, it.before.statements,
+                     it.after.statements, it.simpler ? "" : "; not simpler: ", it.reason);
+}
+
+std::string describe(Preference preference, const std::string& reviewer) {
+  switch (preference) {
+    case Preference::after:
+      return "more readable: " + reviewer + " prefers the new code in both orders";
+    case Preference::before:
+      return "not called more readable: " + reviewer + " prefers the old code in both orders";
+    case Preference::unsure:
+      return "not called more readable: " + reviewer + " prefers neither in both orders";
+    case Preference::unasked:
+      break;
+  }
+  return "not called more readable: no reviewer was asked";
+}
+
+std::string why_not_simpler(const Figures& before, const Figures& after) {
+  if (after.cognitive >= before.cognitive)
+    return fmt::format("its cognitive complexity was {} and is {}", before.cognitive, after.cognitive);
+  if (after.nesting > before.nesting)
+    return fmt::format("it nests {} deep, and {} before", after.nesting, before.nesting);
+  if (after.statements > kMostStatements * before.statements)
+    return fmt::format("it has {} statements, and {} before: over 10 % more", after.statements, before.statements);
+  if (after.longest > std::max(2 * before.longest, kFreeTokens))
+    return fmt::format("its longest statement has {} tokens, and {} before", after.longest, before.longest);
+  return {};
+}
+
+double simpler_log_ratio(const Figures& before, const Figures& after) {
+  const double ratio = std::log((before.cognitive + 1.0) / (after.cognitive + 1.0));
+  return ratio > 0 && !why_not_simpler(before, after).empty() ? 0 : ratio;
+}
+
+Result<Readability> compare_readability(syntax::tree::Reader& reader, const CodeLanguage& language,
+                                        const std::vector<ChangedFile>& changes) {
+  Readability out;
+  for (const ChangedFile& file : changes) {
+    if (language_of_file(file.path) == nullptr) continue;
+    TRY_ASSIGN(const Measures before, measured(reader, language, file.path, file.before));
+    TRY_ASSIGN(const Measures after, measured(reader, language, file.path, file.after));
+    if (after.text_runners > before.text_runners) {
+      return base::fail(ErrorCode::parse, file.path + ": it runs text as code, which has no figures, in " +
+                                              std::to_string(after.text_runners - before.text_runners) +
+                                              " places more than before");
+    }
+    auto now = by_name(after);
+    auto old = by_name(before);
+    for (const auto& [name, figures] : now) old.try_emplace(name);
+    for (const auto& [name, figures] : old) {
+      const Figures then = now[name];
+      if (figures == then) continue;
+      out.functions.push_back({name.empty() ? file.path : file.path + "#" + name, figures, then});
+    }
+    if (out.reason.empty()) out.reason = changed_signature(language, file);
+  }
+  for (const FunctionFigures& one : out.functions) {
+    add(out.before, one.before);
+    add(out.after, one.after);
+  }
+  if (out.reason.empty()) out.reason = why_not_simpler(out.before, out.after);
+  out.simpler = out.reason.empty();
+  return out;
+}
+
+}  // namespace accelopt::refactor

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The peak of a child's resident memory, where it is smaller than this process's own.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+
+namespace accelopt::sandbox {
+
+/// The kernel's figure for a child that ended begins with the memory that it shared with this process until it started
+/// its program. So the child is looked at while it runs as well: its own program's peak only grows.
+class PeakMemory {
+ public:
+  /// Before the child is started.
+  PeakMemory();
+  /// While the child runs.
+  void look(pid_t child);
+  /// `told`: what the kernel said at its end. Both in bytes.
+  [[nodiscard]] std::uint64_t bytes(std::uint64_t told) const;
+
+ private:
+  std::uint64_t own_ = 0;   ///< this process's peak when the child was started
+  std::uint64_t seen_ = 0;  ///< the child's
+};
+
+}  // namespace accelopt::sandbox
