@@ -13,6 +13,7 @@ from test_refactor import state_of
 from test_refactor_search import MODEL, block, script
 
 TASKS = support.ROOT / "exploits" / "refactor" / "tasks"
+BUSY_SECONDS = 400  # on a machine that others measure on as well, pairs wait for their turn
 HONEST = support.ROOT / "exploits" / "refactor" / "honest"
 ATTACKS = support.ROOT / "exploits" / "refactor" / "attacks"
 
@@ -62,7 +63,7 @@ class GoalCase(support.TestCase):
         file = self.folder / "change"
         file.write_text(change)
         result = self.start("refactor", "check", self.task_folder, file, "--knowledge", "none", "--seed", "7", "--workspace", self.workspace,
-                            *options).finish()
+                            *options).finish(BUSY_SECONDS)
         return result, json.loads(result.out) if "--json" in options else None
 
 
@@ -111,7 +112,7 @@ class MemoryTest(GoalCase):
     def test_a_search_speaks_of_memory(self):
         server = self.server(script(executor=[{"text": block(READ_ALL, body_of("one_reading_at_a_time.py"), self.SOURCE)}]))
         finished = self.accelopt("refactor", "run", self.task_folder, "--workspace", self.workspace, "--json", "--knowledge", "none", "--seed", 7,
-                                 "--iterations", 1, "--plans", 1, "--patience", 0, "--base-url", server.url, "--model", MODEL)
+                                 "--iterations", 1, "--plans", 1, "--patience", 0, "--base-url", server.url, "--model", MODEL, seconds=BUSY_SECONDS)
         self.assertEqual(finished.code, 0, finished)
         result = finished.last
         self.assertEqual((result["outcome"], result["goal"]), ("improved", "memory"), finished)
@@ -180,7 +181,7 @@ class ReadabilityTest(GoalCase):
     def setUp(self):
         super().setUp()
         toml = self.task_folder / "refactor.toml"
-        toml.write_text(toml.read_text().replace("60000", "6000"))
+        toml.write_text(toml.read_text().replace("[1000, 20000]", "[4000]").replace("20000", "4000"))
         self.nested = (self.repository / self.SOURCE).read_text().split('whom."""\n')[1]
         self.early = (HONEST / "early_returns.py").read_text().split('whom."""\n')[1]
 
@@ -228,10 +229,10 @@ class ReadabilityTest(GoalCase):
         command = ("review", self.task_folder, change, "--commit", "--seed", "5", "--knowledge", "none", "--mailbox", box, "--model", "reader",
                    "--exit-when-waiting", "--json", "--workspace", self.workspace)
         for _ in range(2):  # opinions, and which of the two is easier to read
-            waiting = self.start(*command).finish()
+            waiting = self.start(*command).finish(BUSY_SECONDS)
             self.assertEqual(waiting.code, 6, waiting)
             judge.answer_all(box)
-        done = self.succeed(*command).last
+        done = self.succeed(*command, seconds=BUSY_SECONDS).last
         self.assertEqual(len(judge.asked), 2)
         first, second = ([text for text in letters.values()] for letters in judge.asked)
         self.assertEqual(sorted(first), sorted(second))
@@ -249,7 +250,7 @@ class ReadabilityTest(GoalCase):
     def test_a_search_speaks_of_simpler_code(self):
         server = self.server(script(executor=[{"text": block(self.nested, self.early, self.SOURCE)}]))
         finished = self.accelopt("refactor", "run", self.task_folder, "--workspace", self.workspace, "--json", "--knowledge", "none", "--seed", 7,
-                                 "--iterations", 1, "--plans", 1, "--patience", 0, "--base-url", server.url, "--model", MODEL)
+                                 "--iterations", 1, "--plans", 1, "--patience", 0, "--base-url", server.url, "--model", MODEL, seconds=BUSY_SECONDS)
         self.assertEqual(finished.code, 0, finished)
         result = finished.last
         self.assertEqual((result["outcome"], result["goal"]), ("improved", "readability"), finished)
