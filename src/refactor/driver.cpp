@@ -133,7 +133,7 @@ Result<Driver::Run> Driver::run_once(const fs::path& tree, const fs::path& cases
       .words = {{"task", (files()).string()}, {"cases", (scratch / "cases").string()}, {"results", results.string()}},
       .tree = tree,
       .scratch = scratch,
-      .readable = {files()},
+      .readable = {files(), scratch / "cases"},
       .hash_seed = hash_seed,
       .keeping = task_->goal == Goal::memory ? Keeping::counted : Keeping::usual,
       .results = results};

@@ -117,7 +117,11 @@ Result<JailedResult> Jail::run(const JailedRun& run) const {
   files.readable.insert(files.readable.end(), tools_.begin(), tools_.end());
   files.readable.insert(files.readable.end(), run.readable.begin(), run.readable.end());
   files.writable = {"/dev/null"};
-  (counts ? files.readable : files.writable).push_back(run.scratch);
+  // Not the whole folder: what may be written would be readable as well.
+  if (counts)
+    files.readable.insert(files.readable.end(), {run.scratch / "home", run.scratch / "tmp"});
+  else
+    files.writable.push_back(run.scratch);
   (run.access == TreeAccess::write ? files.writable : files.readable).push_back(run.tree);
   if (counts) {
     TRY(base::write_file(run.results, ""));

@@ -242,11 +242,13 @@ class ReadabilityTest(GoalCase):
     def test_more_readable_is_what_a_reviewer_says_in_both_orders(self):
         self.assertIn("\nMore-Readable: preferred in both orders by reader\n", self.review(Reader("early")))
 
+    @unittest.skipUnless(support.takes_long(), "takes a minute: --long")
     def test_a_reviewer_who_takes_the_first_one_proves_nothing(self):
         message = self.review(Reader("first"))
         self.assertIn("Cognitive-Complexity: 19 -> 8", message)
         self.assertNotIn("More-Readable", message)
 
+    @unittest.skipUnless(support.takes_long(), "takes a minute: --long")
     def test_a_search_speaks_of_simpler_code(self):
         server = self.server(script(executor=[{"text": block(self.nested, self.early, self.SOURCE)}]))
         finished = self.accelopt("refactor", "run", self.task_folder, "--workspace", self.workspace, "--json", "--knowledge", "none", "--seed", 7,
