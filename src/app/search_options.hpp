@@ -40,7 +40,8 @@ struct SearchFlags {
 /// for.
 void take_repo_defaults(SearchFlags& flags);
 
-/// What refactor.toml says of critical code holds for every run of it; a number of tests that somebody gives goes before.
+/// What refactor.toml says of critical code holds for every run of it; a number of tests that somebody gives goes
+/// before.
 void take_critical_of(const refactor::Task& task, SearchFlags& flags);
 
 /// The settings that the flags ask for; recipes try each plan once unless told otherwise, because they answer alike.

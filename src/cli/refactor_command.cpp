@@ -164,9 +164,10 @@ base::Result<Exit> run(const app::Shell& shell, RefactorFlags& flags) {
   if (!recipes) return refuse_options(recipes.error());
   TRY_ASSIGN(const refactor::Task task, refactor::load_task(flags.options.task));
   if (*recipes && (flags.search.critical || flags.search.tests || task.critical)) {
-    return refuse_options({base::ErrorCode::invalid_argument,
-                           fmt::format("{} models, and recipes play all roles; name a model (docs/models.md)",
-                                       task.critical ? "[critical] of refactor.toml asks" : "--critical and --tests ask")});
+    return refuse_options(
+        {base::ErrorCode::invalid_argument,
+         fmt::format("{} models, and recipes play all roles; name a model (docs/models.md)",
+                     task.critical ? "[critical] of refactor.toml asks" : "--critical and --tests ask")});
   }
   app::take_critical_of(task, flags.search);
   if (!*recipes) return run_with_models(shell, flags);

@@ -156,7 +156,7 @@ Result<std::string> Checker::build_tree(const fs::path& tree, const std::map<std
     if (files.contains(path)) continue;
     TRY_ASSIGN(const std::string wanted, base::read_file(base_folder_ / path));
     const auto there = base::read_foreign_file(tree / path, wanted.size());
-    if (!there || *there != wanted) return "the build altered " + path;
+    if (!there || *there != wanted) return std::string(kBuildAltered) + path;
   }
   return std::string();
 }

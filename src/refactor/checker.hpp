@@ -207,6 +207,7 @@ class Checker {
   base::Result<void> prepare_tests();
   base::Result<void> prepare_units();
   base::Result<std::filesystem::path> lay_out_tree(const vcs::Listing& listing);
+  static constexpr std::string_view kBuildAltered = "the build altered ";
   /// Why it does not build; empty: it does.
   base::Result<std::string> build_tree(const std::filesystem::path& tree,
                                        const std::map<std::string, std::string>& files);

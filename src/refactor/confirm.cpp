@@ -180,7 +180,9 @@ Result<std::string> Checker::build_fresh_tree(const vcs::Listing& listing,
   for (int tries = 0; tries < kTries; ++tries) {
     TRY_ASSIGN(tree, lay_out_tree(listing));
     TRY_ASSIGN(problem, build_tree(tree, files));
-    if (problem.empty()) break;
+    if (problem.empty() || problem.starts_with(kBuildAltered)) break;
+    std::error_code ignored;
+    std::filesystem::remove_all(tree, ignored);
   }
   return problem;
 }
@@ -197,7 +199,10 @@ Result<std::vector<std::string>> Checker::confirm_in_fresh_trees(const vcs::List
     settings_.step(fmt::format("confirming, fresh trees {}", measured.restarts.size() + 1));
     Trees trees;
     TRY_ASSIGN(const std::string old_problem, build_fresh_tree(listing_, {}, trees.old_tree));
-    if (!old_problem.empty()) return std::vector{"the old code does not build again: " + old_problem};
+    if (!old_problem.empty()) {
+      return base::fail(base::ErrorCode::unavailable,
+                        "the old code, which was built before, does not build again: " + old_problem);
+    }
     TRY_ASSIGN(const std::string new_problem, build_fresh_tree(listing, result.files, trees.new_tree));
     if (!new_problem.empty()) return std::vector{"does not build again: " + new_problem};
     TRY_ASSIGN(const std::string difference, confirm_once(trees, blocks, measured));

@@ -63,8 +63,7 @@ std::optional<EndReason> Budget::exceeded_by(Use use, const Amounts& amounts) co
     const double most = share * static_cast<double>(limit);
     return static_cast<double>(then) > most || static_cast<double>(before) >= most;
   };
-  if (use == Use::reviewing && settings_.max_seconds && elapsed_seconds() >= *settings_.max_seconds)
-    return EndReason::max_seconds;
+  if (use == Use::reviewing && review_is_late()) return EndReason::max_seconds;
   // Where nothing is left, a work of no size does not fit either. What the device does takes its time of the wall, too.
   if (use != Use::reviewing && settings_.max_seconds) {
     const double left = *settings_.max_seconds - kept_back(*settings_.max_seconds) - elapsed_seconds();
@@ -118,7 +117,13 @@ void Budget::end_by(EndReason limit, const Amounts& wanted) {
   released_.notify_all();
 }
 
+bool Budget::review_is_late() const {
+  if (!settings_.max_seconds) return false;
+  return elapsed_seconds() >= *settings_.max_seconds - kept_back(*settings_.max_seconds) / 2;
+}
+
 void Budget::look_at_limits() {
+  if (review_is_late()) time_of_review_is_up_.request_stop();
   if (measuring_ended()) return;
   if (const auto limit = exceeded_by(Use::measuring, {}))
     end_by(*limit, {});

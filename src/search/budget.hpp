@@ -37,7 +37,8 @@ struct Amounts {
 ///
 /// Any limit that is reached ends the asking. What was answered is still measured, unless it was time or device time
 /// that ran out, or the run was asked to end. A share of both is kept back for the last play-off and the confirmation,
-/// which are never refused. A search that ends with a review keeps back a share of tokens and dollars for it.
+/// which are never refused. A search that ends with a review keeps back a share of tokens and dollars for it, and gives
+/// it half of that time.
 class Budget {
  public:
   using Clock = std::function<std::chrono::steady_clock::time_point()>;
@@ -81,7 +82,7 @@ class Budget {
   /// them.
   /// Ending: the budget is used up, or `stop` was asked for.
   base::Outcome<Reservation> reserve(const Amounts& amounts, const std::stop_token& stop);
-  /// For a question of the review, which has all that is left, also what is kept back; ends nothing.
+  /// For a question of the review, which may use the tokens and dollars that are kept back; ends nothing.
   base::Outcome<Reservation> reserve_for_review(const Amounts& amounts, const std::stop_token& stop);
 
   /// Adds what could not be reserved: the work that concludes a run.
@@ -95,6 +96,8 @@ class Budget {
   void tick();
   /// Requested when the time is up or the run was asked to end: whoever waits for a model should wait no longer.
   [[nodiscard]] std::stop_token time_is_up() const { return time_is_up_.get_token(); }
+  /// The same for the review, which has half of the time that is kept back; the rest is the confirmation's.
+  [[nodiscard]] std::stop_token time_of_review_is_up() const { return time_of_review_is_up_.get_token(); }
 
   [[nodiscard]] int evaluations() const;
   [[nodiscard]] std::map<std::string, model::Usage> by_role() const;
@@ -120,6 +123,7 @@ class Budget {
   /// The limit that these amounts, on top of what is spent, would exceed.
   [[nodiscard]] std::optional<model::EndReason> exceeded_by(Use use, const Amounts& amounts) const;
   [[nodiscard]] double kept_back(double whole) const;
+  [[nodiscard]] bool review_is_late() const;
   /// Where a limit on time ends a run that measured no candidate: what would have been enough; else empty.
   [[nodiscard]] std::string advice(double whole, double used, const Amounts& wanted) const;
   void look_at_limits();
@@ -131,6 +135,7 @@ class Budget {
   const std::chrono::steady_clock::time_point start_;
   const journal::Spent before_;
   std::stop_source time_is_up_;
+  std::stop_source time_of_review_is_up_;
 
   mutable std::mutex mutex_;  ///< guards all that follows
   std::condition_variable_any released_;

@@ -82,7 +82,7 @@ class BudgetedChat final : public llm::ChatModel {
     std::stop_source either;
     const auto end = [&either] { either.request_stop(); };
     const std::stop_callback on_stop(stop, end);
-    const std::stop_callback on_time(reviewing ? std::stop_token() : budget_.time_is_up(), end);
+    const std::stop_callback on_time(reviewing ? budget_.time_of_review_is_up() : budget_.time_is_up(), end);
     auto reply = model_.chat(request, either.get_token());
     if (!reply) {
       // The server had the question, and has charged for it.

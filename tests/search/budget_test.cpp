@@ -52,8 +52,9 @@ TEST(Budget, ARaceThatWouldOutlastTheTimeIsNotBegun) {
 }
 
 TEST(Budget, AShareOfTokensAndDollarsIsKeptForTheReview) {
-  for (const auto& [limited, amount] : {std::pair{SearchSettings{.developers = 3, .max_tokens = 1000}, Amounts{.tokens = 100}},
-                                        {SearchSettings{.developers = 3, .max_usd = 10.0}, Amounts{.usd = 1}}}) {
+  for (const auto& [limited, amount] :
+       {std::pair{SearchSettings{.developers = 3, .max_tokens = 1000}, Amounts{.tokens = 100}},
+        {SearchSettings{.developers = 3, .max_usd = 10.0}, Amounts{.usd = 1}}}) {
     Budget budget(limited);
     for (int question = 0; question < 7; ++question) {
       auto reservation = budget.reserve(amount, {});
@@ -74,13 +75,17 @@ TEST(Budget, AShareOfTokensAndDollarsIsKeptForTheReview) {
   }
 }
 
-TEST(Budget, AReviewThatTimeEndedHasTheShareOfTheConfirmation) {
+TEST(Budget, AReviewThatTimeEndedHasHalfOfTheShareOfTheConfirmation) {
   TestClock clock;
   Budget budget({.developers = 3, .max_seconds = 100}, clock.clock());
   clock.pass(90);
   EXPECT_FALSE(budget.reserve({.tokens = 1}, {})) << "85 s are over";
   EXPECT_TRUE(budget.reserve_for_review({.tokens = 1}, {}));
-  clock.pass(10);
+  budget.tick();
+  EXPECT_FALSE(budget.time_of_review_is_up().stop_requested()) << "a question in flight may still be answered";
+  clock.pass(2.5);
+  budget.tick();
+  EXPECT_TRUE(budget.time_of_review_is_up().stop_requested());
   EXPECT_FALSE(budget.reserve_for_review({.tokens = 1}, {}));
 }
 
