@@ -131,7 +131,8 @@ class MemoryTest(GoalCase):
                                (["explain", "last"], "less memory at its peak than the baseline"), (["report", "last", "-o", "-"], "memory saved [95 %]")):
             shown = self.succeed(*command, "--workspace", self.workspace)
             self.assertIn(words, shown.out, command)
-            self.assertNotIn("faster", shown.out, command)
+            if command[0] != "report":  # the legend of its tree names the marks of all goals alike
+                self.assertNotIn("faster", shown.out, command)
 
     def test_a_task_without_memory_to_compare_is_refused(self):
         toml = self.task_folder / "refactor.toml"
