@@ -24,8 +24,10 @@ class Neuron(support.TestCase):
         self.silu = pathlib.Path(self.folder) / "silu"
         shutil.copytree(SUITE, self.silu)
         toml = self.silu / "task.toml"
-        toml.write_text(toml.read_text().replace("M = 4096, N = 7168", "M = 256, N = 2048").replace("M = 61, N = 523", "M = 61, N = 23")
-                        .replace("M = 137, N = 1103", "M = 37, N = 103"))
+        # One workload, and small: each call is a compilation.
+        text = toml.read_text().replace("M = 4096, N = 7168", "M = 256, N = 2048")
+        checked, costs = text.index('[[workloads]]\nname = "odd"'), text.index("[numerics]")
+        toml.write_text(text[:checked] + text[costs:])
         self.baseline = (self.silu / "baseline.py").read_text()
 
     def evaluate(self, text):
@@ -42,18 +44,6 @@ class Neuron(support.TestCase):
         self.assertNotEqual(evaluation["environment"].get("clock"), "modelled")
         items = {item["name"] for item in evaluation["profile"]["items"]}
         self.assertLessEqual(VENDOR_FIGURES, items)
-
-    def test_verdicts_and_errors(self):
-        fails = "STANDIN_FAILS = \"{}\"\n" + self.baseline
-        for text, status, reason in (
-                (self.baseline.replace("scale=-1.0", "scale=-1.01"), "INCORRECT_NUMERICAL", ""),
-                (fails.format("compile"), "COMPILE_ERROR", r"candidate\.py: error: neuronx-cc failed with exit code 70: \[GCA046\]"),
-                ("import os\n" + self.baseline, "COMPILE_ERROR", r"candidate\.py:1: error: a kernel imports .* and not os"),
-                (fails.format("run"), "RUNTIME_ERROR", "NRT_EXEC_OOB")):
-            with self.subTest(status + reason):
-                evaluation = self.evaluate(text).lines[0]
-                self.assertEqual(evaluation["status"], status, evaluation)
-                self.assertRegex(evaluation["reason"], reason)
 
     def test_lost_device_is_no_verdict(self):
         finished = self.evaluate("STANDIN_FAILS = \"lost\"\n" + self.baseline)
