@@ -3,11 +3,14 @@
 // the model times them, against what was recorded on a Trainium 1.
 //
 //   nki CHECKOUT [--only OPERATOR]...
+//   nki CHECKOUT --tutorials
 //   nki CHECKOUT --execute OPERATOR DIR [KERNEL]
 //
-// The first form prints a line for each kernel, no factor per operator applied, and the model's bounds. The second
-// one runs the kernel, or the file KERNEL in its place, on DIR/in0.f32, DIR/in1.f32 ... (raw float32, epsilon left out)
-// and writes DIR/out.f32: for scripts that hold whole outputs against references.
+// The first form prints a line for each kernel, no factor per operator applied, what refits of the fitted constants
+// come to that leave out one kernel each, and the model's bounds; of all kernels also the second form, which tells in
+// what order the model puts the variants of the vendor's tutorials. The third one runs the kernel, or the file KERNEL
+// in its place, on DIR/in0.f32, DIR/in1.f32 ... (raw float32, epsilon left out) and writes DIR/out.f32: for scripts
+// that hold whole outputs against references.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -19,11 +22,14 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/files.hpp"
 #include "figures.hpp"
+#include "nki_left_out.hpp"
 #include "nki_public.hpp"
+#include "nki_tutorials.hpp"
 #include "targets/trainium/execute.hpp"
 #include "targets/trainium/tracer.hpp"
 
@@ -39,10 +45,12 @@ constexpr double kWantedNear = 12;        ///< kernels of fourteen
 constexpr double kMostError = 0.08;       ///< mean |log error|
 constexpr double kMostMedianSeconds = 2;  ///< from a source to its verdict, without the reference
 constexpr double kMostSeconds = 12;
+constexpr double kMostMove = 0.05;  ///< of a kernel's time, by leaving it out of the fit
 
 struct Options {
   fs::path checkout;
   std::set<std::string> only;
+  bool tutorials = false;
   std::string execute;
   fs::path folder;
   fs::path kernel;
@@ -50,7 +58,8 @@ struct Options {
 
 [[noreturn]] void usage() {
   std::fprintf(stderr,
-               "usage: nki CHECKOUT [--only OPERATOR]...\n       nki CHECKOUT --execute OPERATOR DIR [KERNEL]\n");
+               "usage: nki CHECKOUT [--only OPERATOR]...\n       nki CHECKOUT --tutorials\n       nki CHECKOUT "
+               "--execute OPERATOR DIR [KERNEL]\n");
   std::exit(2);
 }
 
@@ -61,6 +70,8 @@ Options read_options(const std::vector<std::string>& words) {
   for (std::size_t i = 1; i < words.size(); ++i) {
     if (words[i] == "--only" && i + 1 < words.size()) {
       out.only.insert(words[++i]);
+    } else if (words[i] == "--tutorials") {
+      out.tutorials = true;
     } else if (words[i] == "--execute" && i + 2 < words.size() && out.execute.empty()) {
       out.execute = words[i + 1];
       out.folder = words[i + 2];
@@ -98,6 +109,7 @@ fs::path file_of(const Options& options, const PublicKernel& kernel) {
 struct Row {
   double log_error = 0;
   double seconds = 0;
+  RecordedKernel kernel{};
 };
 
 using Recorded = std::map<std::string, double>;
@@ -125,7 +137,7 @@ void print_counters(const trainium::Lowered& traffic, const Recorded& recorded) 
 
 base::Result<Row> compare(const Options& options, const PublicKernel& kernel, const Recorded& recorded) {
   const auto begin = Clock::now();
-  TRY_ASSIGN(const trainium::TracedPlan plan, traced(kernel, file_of(options, kernel)));
+  TRY_ASSIGN(trainium::TracedPlan plan, traced(kernel, file_of(options, kernel)));
   Row out;
   out.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   const trainium::Modelled& time = plan.time;
@@ -145,7 +157,20 @@ base::Result<Row> compare(const Options& options, const PublicKernel& kernel, co
               share(trainium::Queue::store));
   print_counters(time.traffic, recorded);
   std::fflush(stdout);
+  out.kernel = {kernel.name, std::move(plan.program), ms};
   return out;
+}
+
+base::Result<void> report_tutorials(const Options& options, Figures& figures) {
+  TRY_ASSIGN(const Orders orders, order_tutorials(options.checkout, python()));
+  figures.report("pairs of the tutorials' variants in the right order", orders.right, Bound::at_least, orders.pairs);
+  return {};
+}
+
+base::Result<int> tutorials_alone(const Options& options) {
+  Figures figures;
+  TRY(report_tutorials(options, figures));
+  return figures.exit_status();
 }
 
 base::Result<int> compare_all(const Options& options) {
@@ -155,11 +180,19 @@ base::Result<int> compare_all(const Options& options) {
     if (!options.only.empty() && !options.only.contains(kernel.name)) continue;
     const auto own = recorded.find(kernel.name);
     if (own == recorded.end()) continue;
-    TRY_ASSIGN(const Row row, compare(options, kernel, own->second));
-    rows.push_back(row);
+    TRY_ASSIGN(Row row, compare(options, kernel, own->second));
+    rows.push_back(std::move(row));
   }
   if (rows.empty()) usage();
   Figures figures;
+  std::vector<RecordedKernel> kernels;
+  for (Row& row : rows) kernels.push_back(std::move(row.kernel));
+  if (kernels.size() > 1) {
+    TRY_ASSIGN(const Refit refit, leave_one_out(kernels));
+    print(refit);
+    figures.report("largest move of a time by leaving its kernel out", largest_move(refit), Bound::at_most, kMostMove);
+  }
+  if (options.only.empty()) TRY(report_tutorials(options, figures));
   double sum = 0;
   double near = 0;
   std::vector<double> seconds;
@@ -209,7 +242,9 @@ base::Result<int> execute_one(const Options& options) {
 int main(int argc, char** argv) {
   using namespace accelopt::bench;
   const Options options = read_options(std::vector<std::string>(argv + 1, argv + argc));
-  const auto status = options.execute.empty() ? compare_all(options) : execute_one(options);
+  const auto status = options.tutorials         ? tutorials_alone(options)
+                      : options.execute.empty() ? compare_all(options)
+                                                : execute_one(options);
   if (status) return *status;
   std::fprintf(stderr, "%s\n", status.error().message.c_str());
   return 1;

@@ -90,19 +90,17 @@ DeviceFlags with_configured_workers(DeviceFlags flags, const Config& config) {
 base::Result<DeviceName> parse_device(const std::string& name) {
   const std::string possible = "write " + device_names();
   DeviceName device;
-  for (const model::TargetDescription* target : model::targets()) {
-    if (std::find(target->models.begin(), target->models.end(), name) == target->models.end()) continue;
-    device.kind = target->name;
-    return device;
-  }
-  device.kind = name.substr(0, name.find(':'));
-  const model::TargetDescription* const target = model::find_target(device.kind);
+  const std::string kind = name.substr(0, name.find(':'));
+  const model::TargetDescription* const target = model::find_target_of_device(name);
   if (target == nullptr || !model::is_measured(*target)) {
     return base::fail(base::ErrorCode::invalid_argument,
                       fmt::format("device \"{}\" is of no kind that this version measures on; {}", name, possible));
   }
-  if (device.kind.size() == name.size()) return device;
-  const std::string_view digits = std::string_view(name).substr(device.kind.size() + 1);
+  device.kind = target->name;
+  if (kind.size() == name.size() ||
+      std::find(target->models.begin(), target->models.end(), name) != target->models.end())
+    return device;
+  const std::string_view digits = std::string_view(name).substr(kind.size() + 1);
   const bool is_number = !digits.empty() && digits.size() < 5 &&
                          std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
   if (!is_number) {

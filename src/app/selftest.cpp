@@ -56,10 +56,8 @@ void judge(SelftestOutcome& outcome) {
 
 /// "cuda" of "cuda:0". A worker elsewhere is asked for the device by the same name.
 std::string kind_of(const DeviceFlags& flags) {
-  for (const model::TargetDescription* const target : model::targets()) {
-    if (std::ranges::find(target->models, flags.device) != target->models.end()) return target->name;
-  }
-  return flags.device.substr(0, flags.device.find(':'));
+  const model::TargetDescription* const target = model::find_target_of_device(flags.device);
+  return target != nullptr ? target->name : flags.device.substr(0, flags.device.find(':'));
 }
 
 /// Whether the device is an interpreter: what passes there is right, and was not timed.

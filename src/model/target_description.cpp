@@ -23,6 +23,15 @@ const TargetDescription* find_target(std::string_view name) {
   return found == all.end() ? nullptr : *found;
 }
 
+const TargetDescription* find_target_of_device(std::string_view device) {
+  const std::string_view kind = device.substr(0, device.find(':'));
+  for (const TargetDescription* target : targets()) {
+    const bool modelled = std::find(target->models.begin(), target->models.end(), device) != target->models.end();
+    if (modelled || kind == target->name || (!target->hardware.empty() && kind == target->hardware)) return target;
+  }
+  return nullptr;
+}
+
 const TargetDescription& target_of(const Task& task) {
   static const TargetDescription unknown;
   const TargetDescription* const found = find_target(task.target);

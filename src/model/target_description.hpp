@@ -56,6 +56,7 @@ struct TargetDescription {
   bool host_may_see_inputs = false;  ///< its tasks may have inputs that are `visible`
   std::string device;  ///< one that it measures on, "cuda:0"; empty: nothing is measured on it in this version
   std::vector<std::string> models{};  ///< devices that are modelled, "trn1:model"; empty: its devices are real
+  std::string hardware{};             ///< kind of the real ones beside those, "neuron" of "neuron:0"; empty: none
   std::string devices;                ///< how all are named: "cuda:N for CUDA device N"
   std::string interpreter;            ///< a device that verifies its kernels and times nothing; empty: there is none
   bool own_memory = false;            ///< its device has memory of its own, where inputs and outputs lie
@@ -73,6 +74,8 @@ std::span<const TargetDescription* const> targets();
 
 /// None: there is no target of this name.
 const TargetDescription* find_target(std::string_view name);
+/// That measures on this device, "cpu", "cuda:1", "trn1:model" or "neuron:0"; none: no target does.
+const TargetDescription* find_target_of_device(std::string_view device);
 /// The task's target; one that is unknown can do nothing.
 const TargetDescription& target_of(const Task& task);
 /// How many cores its kernels run on, where the target's tasks have threads; else 1: a device as a whole.

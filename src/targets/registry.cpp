@@ -13,8 +13,10 @@
 #include "targets/cuda/cuda_target.hpp"
 #include "targets/cuda/description.hpp"
 #include "targets/cuda/doctor.hpp"
+#include "targets/trainium/constants.hpp"
 #include "targets/trainium/description.hpp"
 #include "targets/trainium/doctor.hpp"
+#include "targets/trainium/neuron_target.hpp"
 #include "targets/trainium/trainium_target.hpp"
 #include "targets/triton/builder.hpp"
 #include "targets/triton/description.hpp"
@@ -86,7 +88,15 @@ std::unique_ptr<evaluation::Target> make_cuda(const Making& making) {
 }
 
 std::unique_ptr<evaluation::Target> make_trainium(const Making& making) {
-  return trainium::make_trainium_target({making.device, {making.environment}, host_reference(making)});
+  trainium::TrainiumOptions options{making.device, {making.environment}, host_reference(making)};
+  if (const auto file = making.environment.find(trainium::kConstantsVariable); file != making.environment.end())
+    options.constants = file->second;
+  if (!making.device.starts_with(trainium::description().hardware))
+    return trainium::make_trainium_target(std::move(options));
+  trainium::NeuronOptions device;
+  device.core = making.number.value_or(0);
+  device.python.environment = making.environment;
+  return trainium::make_neuron_target(std::move(options), std::move(device));
 }
 
 std::unique_ptr<evaluation::Target> make_interpreter(const Making& making) {
@@ -106,7 +116,7 @@ std::span<const Entry> registry() {
         "cuda"},
        {triton::description(), {"ACCELOPT_PYTHON", "VIRTUAL_ENV", "PATH"}, make_interpreter, triton::examine, "triton"},
        {trainium::description(),
-        {"ACCELOPT_PYTHON", "VIRTUAL_ENV", "PATH"},
+        {"ACCELOPT_PYTHON", "VIRTUAL_ENV", "PATH", "LD_LIBRARY_PATH", trainium::kConstantsVariable},
         make_trainium,
         trainium::examine,
         "trainium"}}};

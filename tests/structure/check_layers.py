@@ -34,7 +34,7 @@ LAYERS = {
     "targets/cpu": ["base", "model", "sandbox", "syntax", "evaluation", "stats"],
     "targets/cuda": ["base", "model", "sandbox", "syntax", "evaluation", "stats", "devices/cuda"],
     "targets/triton": ["base", "model", "evaluation", "devices/cuda", "capture", "pytorch", "targets/cuda"],
-    "targets/trainium": ["base", "model", "evaluation", "capture"],
+    "targets/trainium": ["base", "model", "sandbox", "evaluation", "capture"],
     "targets/repo": ["base", "model", "stats", "sandbox", "evaluation", "vcs", "refactor", "targets/cpu"],
     "targets": ["base", "model", "evaluation", "pytorch", "targets/cpu", "targets/cuda", "targets/triton", "targets/trainium", "targets/repo"],
     "packages": ["base", "model", "targets/cpu", "targets/cuda"],

@@ -12,6 +12,7 @@
 #include "evaluation/verify/inputs.hpp"
 #include "targets/trainium/check.hpp"
 #include "targets/trainium/description.hpp"
+#include "targets/trainium/task_check.hpp"
 
 namespace accelopt::targets::trainium {
 namespace {
@@ -25,27 +26,6 @@ std::vector<Extent> extents(const std::vector<capture::Tensor>& tensors) {
     if (tensor.value.is_null()) out.push_back({tensor.name, tensor.shape});
   }
   return out;
-}
-
-/// The value of a scalar input, the same in every set of inputs. @error unsupported: it is drawn anew for each.
-Result<base::Json> scalar_of(const model::TensorSpec& input) {
-  if (input.init.kind != model::InitKind::constant || !input.families.empty() || !model::is_floating(input.dtype))
-    return base::fail(ErrorCode::unsupported, "the scalar input \"" + input.name +
-                                                  "\" is a part of the traced kernel; write init = \"constant(...)\" "
-                                                  "without families, and a floating dtype");
-  return base::Json(input.init.first);
-}
-
-Result<void> check_task(const model::Task& task) {
-  for (const auto* tensors : {&task.definition.inputs, &task.definition.outputs}) {
-    for (const model::TensorSpec& tensor : *tensors) {
-      if (tensor.shape && (tensor.dtype != model::DType::float32 || tensor.inout))
-        return base::fail(ErrorCode::unsupported, "\"" + tensor.name +
-                                                      "\": tensors of this target are float32 in this version, and "
-                                                      "inputs or outputs, not both");
-    }
-  }
-  return {};
 }
 
 }  // namespace

@@ -20,9 +20,6 @@
 
 namespace accelopt::targets::trainium {
 
-/// The function of a kernel's file that is called with the task's inputs, and returns its outputs.
-inline constexpr const char* kEntry = "kernel";
-
 /// How long a kernel takes if the compiler repeats nothing that it can keep, and if it takes the kernel at its word.
 struct Modelled {
   Timing hoist;

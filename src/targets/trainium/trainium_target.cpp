@@ -12,8 +12,10 @@
 
 #include "evaluation/invocation_axes.hpp"
 #include "evaluation/verify/inputs.hpp"
+#include "targets/trainium/constants.hpp"
 #include "targets/trainium/description.hpp"
 #include "targets/trainium/execute.hpp"
+#include "targets/trainium/neuron_target.hpp"
 #include "targets/trainium/reference_places.hpp"
 #include "targets/trainium/spot_check.hpp"
 #include "targets/trainium/tracer.hpp"
@@ -150,6 +152,11 @@ class TrainiumTarget final : public evaluation::Target {
     checks_ = std::any_of(task.workloads.begin(), task.workloads.end(),
                           [](const model::Workload& workload) { return workload.role == model::Role::check; });
     workload_ = model::bind_axes(task.definition, task.workloads.front());
+    if (!options_.constants.empty()) {
+      TRY_ASSIGN(MeasuredChip measured, with_constants(chip_, options_.constants));
+      chip_ = measured.chip;
+      constants_ = std::move(measured.source);
+    }
     TRY_ASSIGN(tracer_, Tracer::create(task, chip_, options_.python, stop));
     TRY_ASSIGN(reference_, options_.make_host_reference(task, use(), stop));
     return evaluation::DeviceInfo{
@@ -159,14 +166,14 @@ class TrainiumTarget final : public evaluation::Target {
             "float32; all times are modelled",
             chip_.name, chip_.sbuf_bytes >> 10, chip_.psum_bytes >> 10, chip_.hbm_bytes_per_ns,
             chip_.matrix_gflops / 1000),
-        tracer_->version(), "a sandboxed Python without numbers", peaks()};
+        version(), "a sandboxed Python without numbers", peaks()};
   }
 
   const std::string& task_header() const override { return header_; }
   model::Environment environment() const override {
     model::Environment out;
     out.device = name();
-    out.compiler = tracer_->version();
+    out.compiler = version();
     return out;
   }
   std::string trust() const override { return "modelled"; }
@@ -266,17 +273,17 @@ class TrainiumTarget final : public evaluation::Target {
 
   /// Says what it is wherever it stands.
   [[nodiscard]] std::string name() const {
-    return fmt::format("{} (modelled{})", chip_.name, chip_.calibrated ? "" : ", uncalibrated");
+    const char* const how = !constants_.empty() ? ", by measured constants" : chip_.calibrated ? "" : ", uncalibrated";
+    return fmt::format("{} (modelled{})", chip_.name, how);
   }
-  [[nodiscard]] evaluation::Peaks peaks() const {
-    evaluation::Peaks out;
-    out.flops_per_second = std::max(chip_.vector_gflops, chip_.matrix_gflops) * 1e9;
-    out.bytes_per_second = chip_.hbm_bytes_per_ns * 1e9;
-    return out;
+  [[nodiscard]] std::string version() const {
+    return constants_.empty() ? tracer_->version() : tracer_->version() + ", constants of " + constants_;
   }
+  [[nodiscard]] evaluation::Peaks peaks() const { return documented_peaks(chip_); }
 
   TrainiumOptions options_;
-  const Generation& chip_;
+  Generation chip_;
+  std::string constants_;  ///< where they are from; empty: they are chip.hpp's
   model::Definition definition_;
   model::Kernel baseline_;
   std::vector<std::vector<float>> inputs_;  ///< of the workload that was looked at last

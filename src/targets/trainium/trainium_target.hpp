@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <stop_token>
@@ -18,6 +19,7 @@ struct TrainiumOptions {
   /// Runs a task's reference.cpp.
   std::function<base::Result<evaluation::HostReference>(const model::Task&, evaluation::DeviceUse&, std::stop_token)>
       make_host_reference;
+  std::filesystem::path constants{};  ///< a file with measured ones (constants.hpp); empty: those of chip.hpp
 };
 
 /// Computes what a kernel computes, and models how long a Trainium takes for it. Nothing is measured.
