@@ -40,6 +40,7 @@ class Errors(support.TestCase):
                 (("--strategy", "luck"), ("luck", "beam")),
                 (("--preset", "papr"), ("papr", "paper")),
                 (("--device", "cuda:x"), ('"cuda:x"', '"x" is no number', "cpu:N", "cuda:N")),
+                (("--device", "neuron:x"), ('"neuron:x"', '"x" is no number', "neuron:N")),
                 (("--device", "cpu:"), ('"cpu:"', "no number", "cpu:N")),
                 (("--device", "tpu:1", "--defer", "bundles"), ('"tpu:1"', "no kind", "cpu:N", "cuda:N")),
                 (("--no-memory", "--memory", "ranked"), ("--no-memory", "--memory")),

@@ -23,7 +23,7 @@ const model::TargetDescription& description() {
     out.device = "trn1:model";
     out.models = {"trn1:model", "trn2:model"};
     out.hardware = "neuron";
-    out.devices = "trn1:model or trn2:model for a modelled Trainium, neuron:N for Neuron core N";
+    out.devices = "trn1:model or trn2:model for a modelled Trainium, or neuron:N for Neuron core N";
     out.own_memory = true;
     out.large_cache = true;
     return out;
