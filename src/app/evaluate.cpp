@@ -83,6 +83,7 @@ base::Result<model::Evaluation> evaluate(const Shell& shell, const EvalRequest& 
   evaluation::MeasureSettings settings;
   settings.seed = request.seed.value_or(base::random_seed());
   settings.host_run = request.host;
+  settings.outputs = request.outputs;
   if (request.verify) settings.protocol = model::Protocol::verify;
   if (request.interpret) return interpret(shell, request, ports, settings);
   DelayPorts delays;

@@ -28,6 +28,7 @@ struct EvalRequest {
   bool interpret = false;               ///< by the target's interpreter: verified, never timed
   bool verify = false;                  ///< verified, and neither timed nor profiled
   bool host = false;                    ///< its own host function is called, too, and compared
+  model::OutputCheck outputs = model::OutputCheck::places;
 };
 
 /// Hears, in words, what is being done; any thread.

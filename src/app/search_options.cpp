@@ -187,6 +187,7 @@ base::Result<RunSettings> settings_from(const SearchFlags& flags, const Config& 
   settings.measure.seed = flags.seed ? *flags.seed : recorded.value_or(base::random_seed());
   settings.measure.allow_regression = flags.allow_regression;
   if (search.rules == search::Rules::paper) settings.measure.protocol = model::Protocol::paper;
+  if (flags.preset == search::kNkiBench) settings.measure.outputs = model::OutputCheck::nkibench;
   TRY_ASSIGN(settings.schedule, search::parse_schedule(flags.schedule));
   settings.agents = flags.agents;
   settings.agents.reviewer = flags.critical;

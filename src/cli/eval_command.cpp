@@ -16,6 +16,7 @@
 #include "cli/verdict_text.hpp"
 #include "report/format.hpp"
 #include "report/step_progress.hpp"
+#include "search/settings.hpp"
 #include "suites/task_folder.hpp"
 
 namespace accelopt::cli {
@@ -28,6 +29,7 @@ struct EvalOptions {
   bool confirm = false;
   bool interpret = false;
   bool host = false;
+  std::string preset = "default";
   std::vector<std::string> against;
   std::string export_markdown;
   std::optional<std::uint64_t> seed;
@@ -81,12 +83,14 @@ base::Result<Exit> show_evaluation(app::Shell& shell, const EvalOptions& options
     return refuse_options(
         {base::ErrorCode::invalid_argument,
          "--host calls the kernel's function on a device, and --interpret uses none; give one of them"});
-  app::EvalRequest request{.task = task,
-                           .device = options.device,
-                           .seed = options.seed,
-                           .confirm = options.confirm,
-                           .interpret = options.interpret,
-                           .host = options.host};
+  app::EvalRequest request{
+      .task = task,
+      .device = options.device,
+      .seed = options.seed,
+      .confirm = options.confirm,
+      .interpret = options.interpret,
+      .host = options.host,
+      .outputs = options.preset == search::kNkiBench ? model::OutputCheck::nkibench : model::OutputCheck::places};
   if (!options.file.empty()) {
     TRY_ASSIGN(request.kernel, app::read_kernel(options.file, request.task));
   }
@@ -151,6 +155,13 @@ void add_eval(CommandLine& app, Action& chosen) {
                "Verify it by its language's interpreter, where there is no device: nothing is timed");
   command.flag("--host", options->host,
                "Also call the solution's own Python function by PyTorch, time it, and compare what it computes");
+  command
+      .option(
+          "--preset", &options->preset,
+          "nkibench: whole outputs of an NKI kernel on a modelled Trainium, by the public benchmark's own inputs and "
+          "tolerance")
+      .one_of({"default", "nkibench"})
+      .show_default();
   command.option(
       "--against", &options->against,
       "NAME=FILE: another kernel of the task to compare with, raced against the same baseline; NAME=!COMMAND: a "

@@ -11,7 +11,12 @@ void declare(Command& command, app::SearchFlags& flags) {
 }
 
 void declare_search(Command& command, app::SearchFlags& flags) {
-  command.option("--preset", &flags.preset, "default, or paper: the published method to the letter").show_default();
+  command
+      .option(
+          "--preset", &flags.preset,
+          "default; paper: the published method to the letter; nkibench: whole outputs of NKI kernels on a modelled "
+          "Trainium, by the public benchmark's own inputs and tolerance")
+      .show_default();
   command.option("--iterations", &flags.iterations, "Rounds (default 6)");
   command.option("--beam", &flags.beam, "Candidates kept (default 3)");
   command.option("--plans", &flags.plans, "Plans per candidate (default 4)");

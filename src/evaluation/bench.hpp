@@ -22,6 +22,7 @@
 #include "evaluation/verify/numerics.hpp"
 #include "model/evaluation.hpp"
 #include "model/kernel.hpp"
+#include "model/output_check.hpp"
 #include "model/task.hpp"
 
 namespace accelopt::evaluation {
@@ -177,7 +178,10 @@ class Bench {
   /// The time of a call, nanoseconds. @error invalid_argument: the kernel does not build.
   virtual base::Result<double> time_of(const model::Kernel& kernel, const model::Workload& workload, int assumption,
                                        std::stop_token stop);
-  /// Holds random places of the outputs against the baseline's. What is wrong; "": nothing.
+  /// Whether outputs can be checked in this way.
+  [[nodiscard]] virtual bool checks(model::OutputCheck check) const { return check == model::OutputCheck::places; }
+  /// Holds the outputs of a raced workload against the baseline's or the reference's, in the way that was chosen when
+  /// the task was opened. What is wrong, and where it was looked at; "": nothing.
   virtual base::Result<std::string> spot_check(const model::Kernel& kernel, const model::Workload& workload,
                                                std::uint64_t seed, std::stop_token stop);
 

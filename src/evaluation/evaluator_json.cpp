@@ -13,6 +13,7 @@ ACCELOPT_JSON(MeasureSettings) {
                  "confirm_half_width", it.confirm_half_width, "allow_regression", it.allow_regression,
                  "call_limit_seconds", it.call_limit_seconds, "protocol", it.protocol);
   field.unless_empty("known_peaks", it.known_peaks, "known_baseline", it.known_baseline, "host_run", it.host_run);
+  if (Field::kReads || it.outputs != model::OutputCheck::places) field.optional("outputs", it.outputs);
 }
 
 ACCELOPT_JSON(VectorPeak) {

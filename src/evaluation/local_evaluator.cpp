@@ -49,6 +49,11 @@ class LocalEvaluator final : public Evaluator {
       return base::fail(ErrorCode::invalid_argument,
                         "the task has no workload with role \"race\"; nothing could be timed");
     }
+    if (!target_.checks(settings.outputs))
+      return base::fail(ErrorCode::unsupported,
+                        "the rule \"" + std::string(model::to_string(settings.outputs)) +
+                            "\" for outputs is that of a benchmark of NKI kernels: take a modelled Trainium "
+                            "(--device trn1:model), or another preset");
     const auto available = base::available_memory();
     if (!target_.keeps_slots() && !target_.times_without_calls() && available)
       TRY(check_memory(task, settings.slots, *available));

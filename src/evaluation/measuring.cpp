@@ -259,8 +259,8 @@ base::Result<std::optional<Failure>> verify_in_places(Measuring& measuring, cons
     if (workload.role != model::Role::race) continue;
     TRY_ASSIGN(const std::string wrong, measuring.target.spot_check(kernel, workload, measuring.random(), stop));
     if (!wrong.empty()) {
-      return std::optional(Failure{model::Status::incorrect_numerical,
-                                   "workload " + workload.name + ", at random places: " + wrong, std::nullopt});
+      return std::optional(
+          Failure{model::Status::incorrect_numerical, "workload " + workload.name + ", " + wrong, std::nullopt});
     }
   }
   return std::optional<Failure>();

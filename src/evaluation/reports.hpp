@@ -9,6 +9,7 @@
 
 #include "model/evaluation.hpp"
 #include "model/kernel.hpp"
+#include "model/output_check.hpp"
 #include "model/task.hpp"
 #include "model/vocabulary.hpp"
 
@@ -48,6 +49,7 @@ struct MeasureSettings {
   double allow_regression = 0.05;    ///< most that one workload may certainly be slower
   double call_limit_seconds = 10;    ///< hard watchdog a call
   model::Protocol protocol = model::Protocol::blocks;
+  model::OutputCheck outputs = model::OutputCheck::places;
   bool host_run = false;  ///< profiles call a kernel's own host function, too
   /// That the run has seen on this device elsewhere: of each peak the larger one holds. None: only its own.
   std::optional<Peaks> known_peaks{};

@@ -80,7 +80,7 @@ Result<ToolResult> start(Desk& desk, const Json& arguments, const Call& call) {
 }
 
 constexpr const char* kSearchProperties = R"json({
-  "preset": {"type": "string", "enum": ["default", "paper"], "description": "paper: the published method to the letter"},
+  "preset": {"type": "string", "enum": ["default", "nkibench", "paper"], "description": "paper: the published method to the letter; nkibench: NKI kernels' whole outputs by the public benchmark's inputs and tolerance"},
   "iterations": {"type": "integer", "minimum": 1, "maximum": 1000, "description": "Rounds (default 6)"},
   "beam": {"type": "integer", "minimum": 1, "maximum": 100, "description": "Candidates kept (default 3)"},
   "plans": {"type": "integer", "minimum": 1, "maximum": 100, "description": "Plans per candidate (default 4)"},

@@ -62,10 +62,10 @@ bool is_limit(double value) {
 
 base::Result<SearchSettings> preset(std::string_view name) {
   SearchSettings settings;
-  if (name == "default") return settings;
+  if (name == "default" || name == kNkiBench) return settings;
   if (name != "paper") {
     return fail(ErrorCode::invalid_argument,
-                "unknown preset \"" + std::string(name) + "\"; known are default and paper");
+                "unknown preset \"" + std::string(name) + "\"; known are default, nkibench and paper");
   }
   // The published system's parameters: arXiv 2511.15915.
   settings.iterations = 16;

@@ -59,7 +59,10 @@ struct SearchSettings {
   std::optional<double> max_usd{};             ///< dollars, of models with a known price
 };
 
-/// "default" or "paper" (16 rounds, beam 6, 12 plans, 2 attempts, no fixer, thresholds 1.04 and 1.15).
+/// The preset that searches as the default one does, and has outputs checked as the public NKI benchmark does.
+inline constexpr std::string_view kNkiBench = "nkibench";
+
+/// "default", "nkibench" or "paper" (16 rounds, beam 6, 12 plans, 2 attempts, no fixer, thresholds 1.04 and 1.15).
 /// @error invalid_argument: another name.
 base::Result<SearchSettings> preset(std::string_view name);
 

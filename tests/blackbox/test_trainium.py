@@ -76,7 +76,7 @@ class Trainium(support.TestCase):
         self.assertEqual(evaluation["status"], "INCORRECT_NUMERICAL", evaluation)
         self.assertIn("at random places", evaluation["reason"])
 
-    def benchmark(self):
+    def benchmark(self, rows=1024, columns=7168):
         """A checkout in the public benchmark's layout, with a kernel of our own."""
         folder = pathlib.Path(self.folder) / "checkout" / "NKIBench"
         for name in ("kernels", "reference"):
@@ -84,7 +84,7 @@ class Trainium(support.TestCase):
         (folder / "kernels" / "silu_0.py").write_text(self.baseline)
         (folder / "reference" / "silu.py").write_text("def transform_to_nki_inputs(inputs):\n    return inputs\n")
         (folder / "summary.json").write_text(json.dumps({"silu": {"cases": {"0": {
-            "values": {"M": 1024, "N": 7168}, "impls": [{"task": "./reference/silu.py", "kernel": "./kernels/silu_0.py"}]}}}}))
+            "values": {"M": rows, "N": columns}, "impls": [{"task": "./reference/silu.py", "kernel": "./kernels/silu_0.py"}]}}}}))
         return folder.parent
 
     def test_benchmark_is_imported_measured_searched_and_exported(self):
@@ -110,6 +110,20 @@ class Trainium(support.TestCase):
         (self.silu / "baseline.py").write_text(wrong)
         evaluation = self.evaluate(FASTER)
         self.assertEqual(evaluation["status"], "INCORRECT_NUMERICAL", "the baseline is held against the reference, too")
+
+    def test_the_benchmarks_own_rule_holds_whole_outputs(self):
+        tasks = pathlib.Path(self.folder) / "tasks"
+        self.accelopt("import", "nkibench", self.benchmark(256, 2048), "-o", tasks)
+        self.silu = tasks / "silu"
+        right = self.evaluate(FASTER, "--preset", "nkibench")
+        self.assertEqual((right["status"], right["verdict"]), ("PASSED", "FASTER"), right)
+        self.assertIn("numpy's seeds 0 21 42 63 84", right["environment"]["flags"])
+        wrong = self.evaluate(FASTER.replace("nl.silu(tile, mask=inside)", "nl.multiply(nl.silu(tile, mask=inside), 1.0001, mask=inside)"),
+                              "--preset", "nkibench")
+        self.assertEqual(wrong["status"], "INCORRECT_NUMERICAL", wrong)
+        self.assertRegex(wrong["reason"], r"numpy's seed 0: the relative L2 distance of the whole output \"out\" is 0\.0001")
+        refused = self.accelopt("eval", support.SUITE / "matmul", "--preset", "nkibench")
+        self.assertIn("take a modelled Trainium", refused.said)
 
     def test_attacks_are_caught_and_honest_kernels_pass(self):
         *kernels, summary = self.accelopt("selftest", "--device", "trn1:model", "--json").lines

@@ -15,9 +15,9 @@ namespace {
 using evaluation::ReferenceTensor;
 
 constexpr double kPlaces = 16;  ///< that the reference computes, and stretches of them that a kernel is held against
-constexpr std::int64_t kMostInStretch = 256;
+constexpr std::int64_t kMostInPlace = 256;
 /// As between two kernels: float32 additions in another order differ by 1e-6 of the values.
-constexpr double kAllowed = 1e-4;
+constexpr double kAllowedOfPlace = 1e-4;
 
 std::vector<std::int64_t> draw(std::int64_t extent, std::size_t count, std::mt19937_64& random) {
   std::vector<std::int64_t> out;
@@ -111,8 +111,8 @@ base::Result<std::string> ReferencePlaces::check(const Program& program,
     one.output = random() % cuts_.size();
     const Cut& cut = cuts_[one.output];
     one.begin = static_cast<std::int64_t>(random() % expected_[one.output].size());
-    if (cut.row <= kMostInStretch) one.begin -= one.begin % cut.row;
-    one.end = std::min({one.begin + kMostInStretch, (one.begin / cut.row + 1) * cut.row});
+    if (cut.row <= kMostInPlace) one.begin -= one.begin % cut.row;
+    one.end = std::min({one.begin + kMostInPlace, (one.begin / cut.row + 1) * cut.row});
     asked.push_back(one);
     for (std::int64_t at = one.begin; at < one.end; ++at) {
       const std::int64_t whole = cut.whole(at);
@@ -133,12 +133,12 @@ base::Result<std::string> ReferencePlaces::check(const Program& program,
       error += (value - right) * (value - right);
       size += right * right;
     }
-    if (std::isfinite(error) && error <= kAllowed * kAllowed * size) continue;
+    if (std::isfinite(error) && error <= kAllowedOfPlace * kAllowedOfPlace * size) continue;
     return fmt::format(
         "output {}: {} elements from {} on are not what the reference computes (relative difference {:.2g}, allowed "
         "{:.2g})",
         program.buffers[program.outputs[one.output]].name, one.end - one.begin, cuts_[one.output].whole(one.begin),
-        std::sqrt(error / std::max(size, 1e-300)), kAllowed);
+        std::sqrt(error / std::max(size, 1e-300)), kAllowedOfPlace);
   }
   return std::string();
 }

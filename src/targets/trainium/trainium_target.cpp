@@ -19,6 +19,7 @@
 #include "targets/trainium/reference_places.hpp"
 #include "targets/trainium/spot_check.hpp"
 #include "targets/trainium/tracer.hpp"
+#include "targets/trainium/whole_outputs.hpp"
 
 namespace accelopt::targets::trainium {
 namespace {
@@ -141,7 +142,7 @@ class TrainiumTarget final : public evaluation::Target {
   explicit TrainiumTarget(TrainiumOptions options)
       : options_(std::move(options)), chip_(options_.device.starts_with(kTrn2.name) ? kTrn2 : kTrn1) {}
 
-  Result<evaluation::DeviceInfo> open(const model::Task& task, const evaluation::MeasureSettings&,
+  Result<evaluation::DeviceInfo> open(const model::Task& task, const evaluation::MeasureSettings& settings,
                                       std::stop_token stop) override {
     if (task.target != description().name)
       return base::fail(ErrorCode::unsupported, "the task is of target \"" + task.target +
@@ -159,6 +160,9 @@ class TrainiumTarget final : public evaluation::Target {
     }
     TRY_ASSIGN(tracer_, Tracer::create(task, chip_, options_.python, stop));
     TRY_ASSIGN(reference_, options_.make_host_reference(task, use(), stop));
+    if (settings.outputs == model::OutputCheck::nkibench) {
+      TRY_ASSIGN(whole_, WholeOutputs::create(definition_, reference_));
+    }
     return evaluation::DeviceInfo{
         name(),
         fmt::format(
@@ -174,6 +178,7 @@ class TrainiumTarget final : public evaluation::Target {
     model::Environment out;
     out.device = name();
     out.compiler = version();
+    if (whole_) out.flags = WholeOutputs::kRule;
     return out;
   }
   std::string trust() const override { return "modelled"; }
@@ -203,6 +208,7 @@ class TrainiumTarget final : public evaluation::Target {
   Result<evaluation::Peaks> probe_peaks_again(std::stop_token) override { return peaks(); }
 
   bool times_without_calls() const override { return true; }
+  bool checks(model::OutputCheck) const override { return true; }
 
   Result<double> time_of(const model::Kernel& kernel, const model::Workload& workload, int assumption,
                          std::stop_token stop) override {
@@ -213,14 +219,9 @@ class TrainiumTarget final : public evaluation::Target {
 
   Result<std::string> spot_check(const model::Kernel& kernel, const model::Workload& workload, std::uint64_t seed,
                                  std::stop_token stop) override {
-    if (checks_ && kernel.id() == baseline_.id()) return std::string();
-    TRY_ASSIGN(const BuiltPtr built, tracer_->build(kernel, stop));
-    if (!checks_) return check_by_reference(*built, workload, seed, stop);
-    TRY_ASSIGN(const BuiltPtr baseline, tracer_->build(baseline_, stop));
-    TRY_ASSIGN(const TracedPlan* const plan, plan_of(*built, workload));
-    TRY_ASSIGN(const TracedPlan* const right, plan_of(*baseline, workload));
-    TRY(draw_inputs(workload, seed));
-    return trainium::spot_check(plan->program, right->program, {inputs_.begin(), inputs_.end()}, seed, stop);
+    if (whole_) return check_whole(kernel, workload, stop);
+    TRY_ASSIGN(const std::string wrong, check_places(kernel, workload, seed, stop));
+    return wrong.empty() ? wrong : "at random places: " + wrong;
   }
 
   std::vector<ProfileItem> machine_code_profile(const model::Kernel& kernel, std::stop_token stop) override {
@@ -231,6 +232,25 @@ class TrainiumTarget final : public evaluation::Target {
   }
 
  private:
+  Result<std::string> check_places(const model::Kernel& kernel, const model::Workload& workload, std::uint64_t seed,
+                                   const std::stop_token& stop) {
+    if (checks_ && kernel.id() == baseline_.id()) return std::string();
+    TRY_ASSIGN(const BuiltPtr built, tracer_->build(kernel, stop));
+    if (!checks_) return check_by_reference(*built, workload, seed, stop);
+    TRY_ASSIGN(const BuiltPtr baseline, tracer_->build(baseline_, stop));
+    TRY_ASSIGN(const TracedPlan* const plan, plan_of(*built, workload));
+    TRY_ASSIGN(const TracedPlan* const right, plan_of(*baseline, workload));
+    TRY(draw_inputs(workload, seed));
+    return trainium::spot_check(plan->program, right->program, {inputs_.begin(), inputs_.end()}, seed, stop);
+  }
+
+  Result<std::string> check_whole(const model::Kernel& kernel, const model::Workload& workload,
+                                  const std::stop_token& stop) {
+    TRY_ASSIGN(const BuiltPtr built, tracer_->build(kernel, stop));
+    TRY_ASSIGN(const TracedPlan* const plan, plan_of(*built, workload));
+    return whole_->check(plan->program, workload, stop);
+  }
+
   Result<const TracedPlan*> plan_of(const Built& built, const model::Workload& workload) const {
     if (!built.report.built) return base::fail(ErrorCode::invalid_argument, built.report.diagnostics);
     const auto plan = built.plans.find(model::bind_axes(definition_, workload));
@@ -289,6 +309,7 @@ class TrainiumTarget final : public evaluation::Target {
   std::vector<std::vector<float>> inputs_;  ///< of the workload that was looked at last
   std::string drawn_;                       ///< its name
   std::optional<ReferencePlaces> places_;   ///< of the same workload
+  std::optional<WholeOutputs> whole_;       ///< where outputs are checked as the public benchmark does
   bool checks_ = false;                     ///< whether the task has a workload that is executed whole
   model::AxisValues workload_;              ///< that a profile tells of
   std::unique_ptr<Tracer> tracer_;
