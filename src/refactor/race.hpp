@@ -30,9 +30,10 @@ struct StartUp {
 };
 
 struct UnitTimes {
-  double log_ratio = 0;       ///< log(old / new), processor time
-  double wall_log_ratio = 0;  ///< the same of wall-clock time
-  double old_seconds = 0;     ///< processor time less start-up
+  double log_ratio = 0;        ///< log(old / new), processor time less start-up
+  double whole_log_ratio = 0;  ///< the same with the start-up
+  double wall_log_ratio = 0;   ///< the same of wall-clock time, with the start-up
+  double old_seconds = 0;      ///< processor time less start-up
   double new_seconds = 0;
   double old_peak_bytes = 0;
   double new_peak_bytes = 0;
