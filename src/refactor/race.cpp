@@ -82,6 +82,7 @@ base::Result<UnitTimes> Race::measure(const Unit& unit, const StartUp& start_up)
   const double new_cpu = pair.new_run.cpu_seconds;
   const bool by_memory = deciding_.goal == Goal::memory;
   times.time_log_ratio = log_ratio(old_cpu, new_cpu, start_up, unit.timed);
+  times.whole_log_ratio = std::log(std::max(old_cpu, kLeastSeconds) / std::max(new_cpu, kLeastSeconds));
   times.wall_log_ratio =
       std::log(std::max(pair.old_run.wall_seconds, kLeastSeconds) / std::max(pair.new_run.wall_seconds, kLeastSeconds));
   times.old_seconds = std::max(0.0, old_cpu - start_up.old_seconds);

@@ -33,10 +33,11 @@ struct StartUp {
 };
 
 struct UnitTimes {
-  double log_ratio = 0;       ///< log(old / new) of what the goal is about: what decides
-  double time_log_ratio = 0;  ///< the same of processor time
-  double wall_log_ratio = 0;  ///< of wall-clock time
-  double old_seconds = 0;     ///< processor time less start-up
+  double log_ratio = 0;        ///< log(old / new) of what the goal is about: what decides
+  double time_log_ratio = 0;   ///< the same of processor time, less start-up
+  double whole_log_ratio = 0;  ///< of processor time with the start-up
+  double wall_log_ratio = 0;   ///< of wall-clock time, with the start-up
+  double old_seconds = 0;      ///< processor time less start-up
   double new_seconds = 0;
   double old_peak_bytes = 0;  ///< of memory, in whole
   double new_peak_bytes = 0;
