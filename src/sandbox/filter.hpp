@@ -13,9 +13,9 @@ namespace accelopt::sandbox {
 enum class FilterKind {
   compile,  ///< a compiler: everything but networks, namespaces, tracing and other ways out; refused calls fail
   counted,  ///< as `compile`, and one process that keeps what it has in resident memory: no other process, no memory
-            ///< that belongs to a file descriptor, nothing paged out
-  load,  ///< an arena while it loads a candidate: opens and maps files, starts nothing; refused calls are trapped
-  call,  ///< an arena that calls a one-threaded candidate: memory and waiting only; refused calls are trapped
+            ///< that belongs to a file descriptor or can be kept without being mapped, nothing paged out
+  load,     ///< an arena while it loads a candidate: opens and maps files, starts nothing; refused calls are trapped
+  call,     ///< an arena that calls a one-threaded candidate: memory and waiting only; refused calls are trapped
   call_threads,  ///< as `call`, and threads of its own
 };
 

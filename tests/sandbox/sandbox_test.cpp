@@ -156,16 +156,31 @@ TEST(Spawn, CountedProgramsKeepNothingElsewhere) {
   const auto filter = compile_filter(FilterKind::counted);
   ASSERT_TRUE(filter) << filter.error().message;
   SpawnOptions options = prisoner({"print", "fine"});
-  for (const char* kept : {"fork", "memfd", "pageout"}) {
+  for (const char* kept : {"fork", "memfd", "pageout", "pageout, high", "pipe", "pipe, high", "shared", "semaphore",
+                           "own table", "new table", "lock"}) {
     options.filter = nullptr;
     options.arguments = {kept};
     EXPECT_EQ(run_to_end(options).output, "done\n") << kept;
     options.filter = &*filter;
     EXPECT_NE(run_to_end(options).output, "done\n") << kept;
   }
-  for (const char* own : {"thread", "touch"}) {
+  options.arguments = {"huge"};  // not every machine has huge pages to give
+  EXPECT_EQ(run_to_end(options).output, "Cannot allocate memory\n");
+  for (const char* own : {"thread", "touch", "private"}) {
     options.arguments = {own, "1000000"};
     EXPECT_EQ(run_to_end(options).output, "done\n") << own;
+  }
+}
+
+TEST(Spawn, NothingIsKeptInAttributesOfFiles) {
+  if (!capabilities().filters) GTEST_SKIP() << "this machine has no seccomp";
+  SpawnOptions options = prisoner({"attribute", "/nowhere"});
+  EXPECT_EQ(run_to_end(options).output, "No such file or directory\n");
+  for (const FilterKind kind : {FilterKind::compile, FilterKind::counted}) {
+    const auto filter = compile_filter(kind);
+    ASSERT_TRUE(filter) << filter.error().message;
+    options.filter = &*filter;
+    EXPECT_EQ(run_to_end(options).output, "Operation not supported\n");
   }
 }
 
