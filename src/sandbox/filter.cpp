@@ -256,6 +256,17 @@ base::Result<FilterProgram> compile_filter(FilterKind kind, std::uint64_t first_
   return exported(context);
 }
 
+base::Result<FilterProgram> end_filter(std::uint64_t pass) {
+  const Context context(seccomp_init(SCMP_ACT_ALLOW), &seccomp_release);
+  if (!context) return base::fail(base::ErrorCode::unsupported, "libseccomp cannot start a filter on this machine");
+  const std::array ended{when(0, SCMP_CMP_NE, kNotStarted)};
+  const std::array replaced{when(3, SCMP_CMP_NE, pass)};
+  TRY(add(context, SCMP_ACT_NOTIFY, "exit execveat"));
+  TRY(add(context, SCMP_ACT_NOTIFY, SCMP_SYS(exit_group), ended, "exit_group"));
+  TRY(add(context, SCMP_ACT_NOTIFY, SCMP_SYS(execve), replaced, "execve"));
+  return exported(context);
+}
+
 std::string system_call_name(int number) {
   const std::unique_ptr<char, decltype(&std::free)> name(seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, number),
                                                          &std::free);

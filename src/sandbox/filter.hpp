@@ -32,6 +32,14 @@ using FilterProgram = std::vector<FilterInstruction>;
 /// unmap, protect or advise on it. @error unsupported: libseccomp cannot build it here.
 base::Result<FilterProgram> compile_filter(FilterKind kind, std::uint64_t first_free = 0);
 
+/// The exit code of a child whose program could not be started.
+constexpr int kNotStarted = 127;
+
+/// A filter beside others that reports, to a listener, each thread's end and each start of another program, before it
+/// happens. Not reported: the exit code kNotStarted, and an execve whose fourth register, which it does not use, holds
+/// `pass`. @error unsupported, or of the operating system: libseccomp or the kernel has no such reports.
+base::Result<FilterProgram> end_filter(std::uint64_t pass);
+
 /// The name of a system call of this architecture, for messages; "number 12" when unknown.
 std::string system_call_name(int number);
 

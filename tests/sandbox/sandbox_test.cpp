@@ -200,6 +200,32 @@ TEST(Run, PeakThatIsFollowedIsTheChildsOwn) {
   EXPECT_EQ(own.back(), 'x');
 }
 
+TEST(Run, PeakThatIsFollowedHasTheLastGrowth) {
+  if (!capabilities().filters || !end_filter(1)) GTEST_SKIP() << "this machine does not report ends of processes";
+  const std::vector<char> own(96UL << 20, 'x');  // of this process: hides what the kernel says at the end
+  constexpr std::size_t kChilds = 24UL << 20;
+  for (const char* way : {"grow and end", "grow and be another", "grow without a leader"}) {
+    const RunResult followed = run_to_end(prisoner({way, std::to_string(kChilds)}), {.peak = Peak::followed});
+    EXPECT_TRUE(followed.state.exited && followed.state.code == 0) << way;
+    EXPECT_GT(followed.state.peak_bytes, kChilds) << way;
+    EXPECT_LT(followed.state.peak_bytes, 2 * kChilds) << way;
+  }
+  EXPECT_EQ(own.back(), 'x');
+}
+
+TEST(Run, FollowedProgramsEndAsOthersDo) {
+  const RunLimits followed{.peak = Peak::followed};
+  EXPECT_EQ(run_to_end(prisoner({"exit", "127"}), followed).state.code, 127);
+  EXPECT_EQ(run_to_end(prisoner({"exit", "7"}), followed).state.code, 7);
+  EXPECT_EQ(run_to_end(prisoner({"descriptors"}), followed).output, "3\n");
+  EXPECT_TRUE(run_to_end(prisoner({"spin"}), {.wall = milliseconds{60}, .peak = Peak::followed}).timed_out);
+  SpawnOptions missing;
+  missing.program = "/nowhere/program";
+  const auto result = run(missing, followed, nullptr, {});
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, ErrorCode::not_found);
+}
+
 TEST(Spawn, ResultsAreWrittenAndNotReadBack) {
   if (capabilities().landlock == 0) GTEST_SKIP() << "this machine has no Landlock";
   const auto folder = *base::TemporaryFolder::create("accelopt-sandbox-test");
