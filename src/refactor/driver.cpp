@@ -53,6 +53,12 @@ std::string difference_of(Compare compare, const JailedResult& old_run, const Ja
   return same ? "" : first_difference("the results", old_results, *new_results);
 }
 
+/// Nothing that results would have to be written of.
+bool is_blank(const fs::path& cases) {
+  const auto text = base::read_foreign_file(cases, kMostResults);
+  return text && base::trimmed(*text).empty();
+}
+
 void remove_scratch(const fs::path& folder) {
   std::error_code ignored;
   fs::remove_all(folder, ignored);
@@ -179,7 +185,8 @@ Result<PairResult> Driver::run_both(const Trees& trees, const fs::path& cases, c
     const std::string& end = old_run.process.end;
     const bool late = end.starts_with("over ");
     const char* const alone = task_->goal == Goal::memory
-                                  ? "; for the goal memory it is one process that writes nothing but its results"
+                                  ? "; for the goal memory it is one process that writes nothing but its results, "
+                                    "which it opens write-only, and shares no memory"
                                   : "";
     return base::fail(ErrorCode::invalid_argument,
                       fmt::format("driver.run fails on the old code ({}): {}{}{}; {}{}", what, end,
@@ -187,6 +194,12 @@ Result<PairResult> Driver::run_both(const Trees& trees, const fs::path& cases, c
                                   late ? "raise limits.seconds, or use smaller sizes"
                                        : "let the driver record errors as results, and deal with size 0",
                                   alone));
+  }
+  if (task_->goal == Goal::memory && old_run.results->empty() && !is_blank(cases)) {
+    return base::fail(ErrorCode::invalid_argument,
+                      "driver.run writes no results on the old code (" + what +
+                          "); for the goal memory it has to open them write-only, in Go by os.OpenFile(name, "
+                          "os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644), and to fail where that fails");
   }
   PairResult pair;
   pair.difference = difference_of(task_->compare, old_run.process, new_run.process, *old_run.results, new_run.results);

@@ -25,8 +25,8 @@ constexpr auto kMachine = std::to_array<const char*>({"/usr", "/lib", "/lib64", 
 constexpr auto kToolFolders = std::to_array<const char*>({"/usr/local/bin", "/usr/bin", "/bin", "/usr/local/go/bin"});
 constexpr std::uint64_t kProcesses = 256;
 constexpr std::uint64_t kDescriptors = 1024;
-/// Pipes hold what nobody's resident memory shows: 64 KiB each.
-constexpr std::uint64_t kCountedDescriptors = 64;
+/// Pipes hold what nobody's resident memory shows: 64 KiB behind each descriptor. Node starts with 20 of them.
+constexpr std::uint64_t kCountedDescriptors = 24;
 constexpr std::uint64_t kFileBytes = 1ULL << 30;
 constexpr std::size_t kMostOutput = 4UL << 20;
 /// Of wall-clock time for each second of processor time that is allowed: other programs take the cores.

@@ -180,15 +180,24 @@ import (
 )
 
 func main() {
-	in, _ := os.Open(os.Args[1])
-	file, _ := os.Create(os.Args[2])
+	in, err := os.Open(os.Args[1])
+	if err != nil {
+		panic(err)
+	}
+	// Where memory counts, the results can be written and not read: os.Create would fail.
+	file, err := os.OpenFile(os.Args[2], os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		panic(err)
+	}
 	out := bufio.NewWriter(file)
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, 1<<30)
 	for lines.Scan() {
 		call(out, lines.Text())
 	}
-	out.Flush()
+	if err := out.Flush(); err != nil {
+		panic(err)
+	}
 }
 
 func call(out *bufio.Writer, line string) {

@@ -150,36 +150,71 @@ base::Result<void> add_pair_rules(const Context& context) {
   return {};
 }
 
-/// What a process's resident peak does not show: memory of other processes, behind descriptors, of huge page pools, and
-/// what was sent to swap.
-base::Result<void> add_counted_rules(const Context& context) {
-  constexpr std::string_view kNotCounted =
-      "fork vfork memfd_create memfd_secret shmget msgget msgsnd mq_open socketpair process_madvise vmsplice";
-  TRY(add(context, SCMP_ACT_ERRNO(EPERM), kNotCounted));
+/// An int or an unsigned int: the kernel does not look at the upper half of the register.
+scmp_arg_cmp when_int(unsigned place, std::uint32_t value) {
+  return when(place, SCMP_CMP_MASKED_EQ, 0xffffffff, value);
+}
+
+/// Extended attributes stay with a file whatever Landlock says of it.
+base::Result<void> add_attribute_rules(const Context& context) {
+  constexpr int kSetAttributeAt = 463;  // setxattrat, which libseccomp may not know yet
+  TRY(add(context, SCMP_ACT_ERRNO(EOPNOTSUPP), "setxattr lsetxattr fsetxattr"));
+  return add(context, SCMP_ACT_ERRNO(EOPNOTSUPP), kSetAttributeAt, {}, "setxattrat");
+}
+
+/// Threads share one table of descriptors, so that the limit of their number holds for all of them together.
+base::Result<void> add_one_table_rules(const Context& context) {
+  constexpr std::uint64_t kFiles = 0x00000400;   // CLONE_FILES
   constexpr std::uint64_t kThread = 0x00010000;  // CLONE_THREAD
-  const std::array process{when(0, SCMP_CMP_MASKED_EQ, kThread, 0)};
-  TRY(add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), process, "clone"));
+  for (const std::uint64_t shared : {kFiles, kThread}) {
+    const std::array own{when(0, SCMP_CMP_MASKED_EQ, shared, 0)};
+    TRY(add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), own, "clone"));
+  }
   // It hides its flags behind a pointer: the C library is told that it does not exist, and falls back to clone.
   TRY(add(context, SCMP_ACT_ERRNO(ENOSYS), "clone3"));
-  constexpr int kCold = 20;     // MADV_COLD
-  constexpr int kPageOut = 21;  // MADV_PAGEOUT
-  for (const int advice : {kCold, kPageOut}) {
-    const std::array out{when(2, SCMP_CMP_EQ, static_cast<scmp_datum_t>(advice))};
+  constexpr std::uint64_t kUnshare = 2;  // CLOSE_RANGE_UNSHARE
+  constexpr int kCloseRange = 436;
+  const std::array table{when(2, SCMP_CMP_MASKED_EQ, kUnshare, kUnshare)};
+  return add(context, SCMP_ACT_ERRNO(EPERM), kCloseRange, table, "close_range");
+}
+
+/// What a process's resident peak does not show: memory of other processes, behind descriptors, in the kernel, of huge
+/// page pools, and what was sent to swap.
+base::Result<void> add_counted_rules(const Context& context) {
+  constexpr std::string_view kNotCounted =
+      "fork vfork memfd_create memfd_secret shmget semget msgget msgsnd mq_open socketpair process_madvise vmsplice "
+      "remap_file_pages io_setup rt_sigqueueinfo rt_tgsigqueueinfo";
+  TRY(add(context, SCMP_ACT_ERRNO(EPERM), kNotCounted));
+  TRY(add_one_table_rules(context));
+  constexpr std::uint32_t kCold = 20;     // MADV_COLD
+  constexpr std::uint32_t kPageOut = 21;  // MADV_PAGEOUT
+  for (const std::uint32_t advice : {kCold, kPageOut}) {
+    const std::array out{when_int(2, advice)};
     TRY(add(context, SCMP_ACT_ERRNO(EINVAL), SCMP_SYS(madvise), out, "madvise"));
   }
   const std::array huge{when(3, SCMP_CMP_MASKED_EQ, MAP_HUGETLB, MAP_HUGETLB)};
   TRY(add(context, SCMP_ACT_ERRNO(ENOMEM), SCMP_SYS(mmap), huge, "mmap"));
-  const std::array larger_pipe{when(1, SCMP_CMP_EQ, F_SETPIPE_SZ)};
-  return add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(fcntl), larger_pipe, "fcntl");
+  // It keeps its contents where no page of it is mapped any more, as after MADV_DONTNEED.
+  constexpr std::uint64_t kShared = MAP_SHARED | MAP_ANONYMOUS;
+  const std::array shared{when(3, SCMP_CMP_MASKED_EQ, kShared, kShared)};
+  TRY(add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(mmap), shared, "mmap"));
+  // Larger pipes, and locks of open files, whose ranges another descriptor can ask for.
+  for (const int command : {F_SETPIPE_SZ, F_OFD_SETLK, F_OFD_SETLKW}) {
+    const std::array kept{when_int(1, static_cast<std::uint32_t>(command))};
+    TRY(add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(fcntl), kept, "fcntl"));
+  }
+  return {};
 }
 
 base::Result<void> add_rules(const Context& context, FilterKind kind, std::uint64_t first_free) {
   if (kind == FilterKind::compile) {
     TRY(add_pair_rules(context));
+    TRY(add_attribute_rules(context));
     return add(context, SCMP_ACT_ERRNO(EPERM), kRefusedToCompilers);
   }
   if (kind == FilterKind::counted) {
     TRY(add(context, SCMP_ACT_ERRNO(EPERM), kRefusedToCompilers));
+    TRY(add_attribute_rules(context));
     return add_counted_rules(context);
   }
   TRY(add(context, SCMP_ACT_ALLOW, kAllowedToCalls));
@@ -218,6 +253,17 @@ base::Result<FilterProgram> compile_filter(FilterKind kind, std::uint64_t first_
   const Context context(seccomp_init(other), &seccomp_release);
   if (!context) return base::fail(base::ErrorCode::unsupported, "libseccomp cannot start a filter on this machine");
   TRY(add_rules(context, kind, first_free));
+  return exported(context);
+}
+
+base::Result<FilterProgram> end_filter(std::uint64_t pass) {
+  const Context context(seccomp_init(SCMP_ACT_ALLOW), &seccomp_release);
+  if (!context) return base::fail(base::ErrorCode::unsupported, "libseccomp cannot start a filter on this machine");
+  const std::array ended{when(0, SCMP_CMP_NE, kNotStarted)};
+  const std::array replaced{when(3, SCMP_CMP_NE, pass)};
+  TRY(add(context, SCMP_ACT_NOTIFY, "exit execveat"));
+  TRY(add(context, SCMP_ACT_NOTIFY, SCMP_SYS(exit_group), ended, "exit_group"));
+  TRY(add(context, SCMP_ACT_NOTIFY, SCMP_SYS(execve), replaced, "execve"));
   return exported(context);
 }
 

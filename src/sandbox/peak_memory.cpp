@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sandbox/peak_memory.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <string>
 #include <string_view>
@@ -20,12 +16,9 @@ constexpr std::uint64_t kSlack = 1UL << 20;
 
 /// Of a process that runs; 0: it has ended.
 std::uint64_t peak_of(const std::string& process) {
-  const base::FileDescriptor file(open(("/proc/" + process + "/status").c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.valid()) return 0;
-  std::array<char, 4096> text{};
-  const ssize_t got = read(file.get(), text.data(), text.size());
-  if (got <= 0) return 0;
-  const std::string_view status(text.data(), static_cast<std::size_t>(got));
+  const auto text = base::read_file("/proc/" + process + "/status");
+  if (!text) return 0;
+  const std::string_view status = *text;
   constexpr std::string_view kMark = "\nVmHWM:";
   std::size_t at = status.find(kMark);
   if (at == status.npos) return 0;
@@ -40,8 +33,8 @@ std::uint64_t peak_of(const std::string& process) {
 
 PeakMemory::PeakMemory() : own_(peak_of("self")) {}
 
-void PeakMemory::look(pid_t child) {
-  seen_ = std::max(seen_, peak_of(std::to_string(child)));
+void PeakMemory::look(pid_t thread) {
+  seen_ = std::max(seen_, peak_of(std::to_string(thread)));
 }
 
 std::uint64_t PeakMemory::bytes(std::uint64_t told) const {

@@ -9,13 +9,14 @@
 namespace accelopt::sandbox {
 
 /// The kernel's figure for a child that ended begins with the memory that it shared with this process until it started
-/// its program. So the child is looked at while it runs as well: its own program's peak only grows.
+/// its program. So the child is looked at as it ends, or, where its end is not reported, while it runs: its own
+/// program's peak only grows.
 class PeakMemory {
  public:
   /// Before the child is started.
   PeakMemory();
-  /// While the child runs.
-  void look(pid_t child);
+  /// While the child runs. `thread`: one of its threads that has not ended.
+  void look(pid_t thread);
   /// `told`: what the kernel said at its end. Both in bytes.
   [[nodiscard]] std::uint64_t bytes(std::uint64_t told) const;
 

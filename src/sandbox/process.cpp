@@ -8,7 +8,9 @@
 #include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,6 +20,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <string_view>
 
 #include "sandbox/probe.hpp"
@@ -42,6 +45,9 @@ struct ChildPlan {
   const char* user_map = nullptr;   ///< for the child's own user namespace
   const char* group_map = nullptr;  ///< likewise
   const FilterProgram* filter = nullptr;
+  const FilterProgram* end_filter = nullptr;
+  std::uint64_t pass = 0;  ///< for that filter
+  int end_socket = -1;     ///< takes its listener
   int file_rules = -1;
   int null_device = -1;
   pid_t parent = 0;
@@ -52,7 +58,9 @@ struct ChildPlan {
 int give_up(ChildPlan& plan, const char* step) {
   plan.failure = errno;
   plan.step = step;
-  return 127;
+  // A return would end by a call that is reported, to a parent that waits for this end.
+  syscall(SYS_exit_group, kNotStarted);
+  return kNotStarted;
 }
 
 /// Moves the wanted descriptors to their places and closes all others.
@@ -104,14 +112,60 @@ void take_names(const ChildPlan& plan) {
   write_to("/proc/self/gid_map", plan.group_map);
 }
 
+long install(const FilterProgram& filter, unsigned flags) {
+  sock_fprog program{};
+  program.len = static_cast<unsigned short>(filter.size());
+  program.filter = reinterpret_cast<sock_filter*>(const_cast<FilterInstruction*>(filter.data()));
+  return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
+}
+
+/// A message of one byte with room for one descriptor. Not to be copied.
+struct DescriptorMessage {
+  DescriptorMessage() {
+    header.msg_iov = &part;
+    header.msg_iovlen = 1;
+    header.msg_control = control;
+    header.msg_controllen = sizeof control;
+  }
+  DescriptorMessage(const DescriptorMessage&) = delete;
+  DescriptorMessage& operator=(const DescriptorMessage&) = delete;
+
+  char byte = 0;
+  iovec part{&byte, 1};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  msghdr header{};
+};
+
+/// Where the kernel has no such reports, the parent looks at this process while it runs. False: it has, and the parent
+/// cannot be told where.
+bool report_ends(const ChildPlan& plan) {
+  if (plan.end_filter == nullptr || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return true;
+  const int listener = static_cast<int>(install(*plan.end_filter, SECCOMP_FILTER_FLAG_NEW_LISTENER));
+  if (listener < 0) return true;
+  DescriptorMessage message;
+  cmsghdr* const control = CMSG_FIRSTHDR(&message.header);
+  control->cmsg_level = SOL_SOCKET;
+  control->cmsg_type = SCM_RIGHTS;
+  control->cmsg_len = CMSG_LEN(sizeof(int));
+  std::memcpy(CMSG_DATA(control), &listener, sizeof listener);
+  return sendmsg(plan.end_socket, &message.header, MSG_NOSIGNAL) == 1;
+}
+
+/// What the child sent, once its program has started; not valid: nothing.
+base::FileDescriptor received(const base::FileDescriptor& socket) {
+  DescriptorMessage message;
+  if (!socket.valid() || recvmsg(socket.get(), &message.header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) != 1) return {};
+  const cmsghdr* const control = CMSG_FIRSTHDR(&message.header);
+  if (control == nullptr || control->cmsg_type != SCM_RIGHTS) return {};
+  int listener = -1;
+  std::memcpy(&listener, CMSG_DATA(control), sizeof listener);
+  return base::FileDescriptor(listener);
+}
+
 bool restrict_self(const ChildPlan& plan) {
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return false;
   if (plan.file_rules >= 0 && syscall(kLandlockRestrictSelf, plan.file_rules, 0) != 0) return false;
-  if (plan.filter == nullptr) return true;
-  sock_fprog program{};
-  program.len = static_cast<unsigned short>(plan.filter->size());
-  program.filter = reinterpret_cast<sock_filter*>(const_cast<FilterInstruction*>(plan.filter->data()));
-  return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;
+  return plan.filter == nullptr || install(*plan.filter, 0) == 0;
 }
 
 int child_main(void* argument) {
@@ -126,6 +180,7 @@ int child_main(void* argument) {
   if (plan.fixed_layout) personality(ADDR_NO_RANDOMIZE);
   go_first_without_memory();
   take_names(plan);
+  if (!report_ends(plan)) return give_up(plan, "reports of its end");
   if (!place_descriptors(plan)) return give_up(plan, "descriptors");
   for (const auto& [resource, limit] : plan.limits) {
     if (setrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0) return give_up(plan, "limits");
@@ -134,7 +189,7 @@ int child_main(void* argument) {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  execve(plan.program, plan.arguments, plan.environment);
+  syscall(SYS_execve, plan.program, plan.arguments, plan.environment, plan.pass);
   return give_up(plan, "start");
 }
 
@@ -163,6 +218,27 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   out.reserve(texts.size() + 1);
   for (std::string& text : texts) out.push_back(text.data());
   out.push_back(nullptr);
+  return out;
+}
+
+/// What a child needs to report its end.
+struct EndReports {
+  FilterProgram filter;
+  std::uint64_t pass = 0;
+  base::FileDescriptor ours;
+  base::FileDescriptor theirs;
+};
+
+/// Without descriptors where this machine has no such reports.
+EndReports prepare_end_reports() {
+  EndReports out;
+  if (getrandom(&out.pass, sizeof out.pass, 0) != sizeof out.pass) return {};
+  auto filter = end_filter(out.pass);
+  std::array<int, 2> ends{};
+  if (!filter || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) return {};
+  out.filter = std::move(*filter);
+  out.ours = base::FileDescriptor(ends[0]);
+  out.theirs = base::FileDescriptor(ends[1]);
   return out;
 }
 
@@ -201,6 +277,13 @@ base::Result<Process> spawn(const SpawnOptions& options) {
   plan.filter = capabilities().filters ? options.filter : nullptr;
   plan.file_rules = options.file_rules != nullptr ? options.file_rules->get() : -1;
   plan.null_device = null_device.get();
+  EndReports reports;
+  if (options.reports_ends && capabilities().filters) reports = prepare_end_reports();
+  if (reports.theirs.valid()) {
+    plan.end_filter = &reports.filter;
+    plan.pass = reports.pass;
+    plan.end_socket = reports.theirs.get();
+  }
 
   void* stack = mmap(nullptr, kChildStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
   if (stack == MAP_FAILED) return base::fail_errno(errno, "stack of a child process");
@@ -215,7 +298,7 @@ base::Result<Process> spawn(const SpawnOptions& options) {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   munmap(stack, kChildStackBytes);
   if (pid < 0) return base::fail_errno(clone_failure, "starting " + options.program);
-  Process process(pid);
+  Process process(pid, received(reports.ours));
   if (plan.failure != 0) {
     return base::fail_errno(plan.failure, "starting " + options.program + " (" + plan.step + ")");
   }
@@ -226,6 +309,7 @@ Process& Process::operator=(Process&& other) noexcept {
   if (this != &other) {
     end();
     pid_ = std::exchange(other.pid_, -1);
+    ends_ = std::move(other.ends_);
   }
   return *this;
 }

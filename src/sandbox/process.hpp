@@ -43,6 +43,7 @@ struct SpawnOptions {
   bool fixed_layout = false;                         ///< no randomisation of addresses
   const FilterProgram* filter = nullptr;             ///< installed just before the program starts
   const base::FileDescriptor* file_rules = nullptr;  ///< a Landlock rule set
+  bool reports_ends = false;                         ///< where this machine can: see Process::ends
 };
 
 /// How a child ended.
@@ -58,8 +59,8 @@ struct ExitState {
 class Process {
  public:
   Process() = default;
-  explicit Process(pid_t pid) : pid_(pid) {}
-  Process(Process&& other) noexcept : pid_(std::exchange(other.pid_, -1)) {}
+  explicit Process(pid_t pid, base::FileDescriptor ends = {}) : pid_(pid), ends_(std::move(ends)) {}
+  Process(Process&& other) noexcept : pid_(std::exchange(other.pid_, -1)), ends_(std::move(other.ends_)) {}
   Process& operator=(Process&& other) noexcept;
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
@@ -67,6 +68,9 @@ class Process {
 
   [[nodiscard]] pid_t pid() const { return pid_; }
   [[nodiscard]] bool valid() const { return pid_ > 0; }
+  /// Where the ends of the child's threads, and starts of another program in its place, are reported before they happen
+  /// (end_filter): the child waits until each is answered. Not valid: nothing is reported.
+  [[nodiscard]] base::FileDescriptor& ends() { return ends_; }
   /// Sends the signal to the child alone.
   void signal(int number) const;
   /// The end of the child if it has come; reaps it, and kills what it left behind in its process group.
@@ -81,6 +85,7 @@ class Process {
 
  private:
   pid_t pid_ = -1;
+  base::FileDescriptor ends_;
 };
 
 /// Starts the program. @error not_found, permission_denied, io: what the operating system said, with the program's

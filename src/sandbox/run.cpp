@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <seccomp.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -44,6 +45,21 @@ bool drain(int pipe, std::string& output, std::size_t limit) {
   return true;
 }
 
+/// Looks at the thread whose end, or whose start of another program, is reported, and lets it go on.
+void answer_end(int ends, PeakMemory& peak) {
+  seccomp_notif* report = nullptr;
+  seccomp_notif_resp* answer = nullptr;
+  if (seccomp_notify_alloc(&report, &answer) != 0) return;
+  // A signal may have taken it back meanwhile.
+  if (seccomp_notify_receive(ends, report) == 0) {
+    peak.look(static_cast<pid_t>(report->pid));
+    answer->id = report->id;
+    answer->flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+    seccomp_notify_respond(ends, answer);
+  }
+  seccomp_notify_free(report, answer);
+}
+
 }  // namespace
 
 base::Result<RunResult> run(SpawnOptions options, const RunLimits& limits, PauseGate* gate,
@@ -63,7 +79,8 @@ base::Result<RunResult> run(SpawnOptions options, const RunLimits& limits, Pause
     return Clock::now() - began - (gate != nullptr ? gate->paused() - paused_before : std::chrono::nanoseconds{0});
   };
   std::optional<PeakMemory> peak;
-  if (limits.peak == Peak::followed) peak.emplace();
+  options.reports_ends = limits.peak == Peak::followed;
+  if (options.reports_ends) peak.emplace();
   TRY_ASSIGN(Process process, spawn(options));
   writer.reset();
   RunResult result;
@@ -77,20 +94,26 @@ base::Result<RunResult> run(SpawnOptions options, const RunLimits& limits, Pause
     }
     // Short enough that a stop or a time limit is noticed soon; the pipe's end wakes at once.
     constexpr int kWaitMilliseconds = 20;
+    const bool looks = peak && !process.ends().valid();
     if (peak) peak->look(process.pid());
-    pollfd wait{reader.get(), POLLIN, 0};
-    const bool more = open && poll(&wait, 1, peak ? 1 : kWaitMilliseconds) > 0;
+    std::array waits{pollfd{open ? reader.get() : -1, POLLIN, 0}, pollfd{process.ends().get(), POLLIN, 0}};
+    poll(waits.data(), waits.size(), open && !looks ? kWaitMilliseconds : 1);
+    if ((waits[1].revents & POLLIN) != 0)
+      answer_end(process.ends().get(), *peak);
+    else if (waits[1].revents != 0)
+      process.ends().reset();  // nobody is left who could end
+    const bool more = open && waits[0].revents != 0;
     if (more) open = drain(reader.get(), result.output, limits.output_bytes);
     if (more && open) continue;
     // The program's end counts: a process that it left behind may hold the pipe for ever.
     if (const auto state = process.try_wait()) {
       result.state = *state;
       if (peak) result.state.peak_bytes = peak->bytes(state->peak_bytes);
-      while (open && poll(&wait, 1, 0) > 0 && running_time() <= limits.wall)
+      pollfd left{reader.get(), POLLIN, 0};
+      while (open && poll(&left, 1, 0) > 0 && running_time() <= limits.wall)
         open = drain(reader.get(), result.output, limits.output_bytes);
       break;
     }
-    if (!open) poll(nullptr, 0, 1);
   }
   process.end();
   result.seconds = std::chrono::duration<double>(running_time()).count();

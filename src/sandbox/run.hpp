@@ -12,7 +12,8 @@
 namespace accelopt::sandbox {
 
 /// How the peak of resident memory is found out. as_told: by what the kernel tells at the end, which is never less than
-/// this process's own peak was. followed: looked at every millisecond besides, so that a smaller one is known as well.
+/// this process's own peak was. followed: looked at as the program ends, so that a smaller one is known as well; where
+/// this machine does not report ends, every millisecond.
 enum class Peak { as_told, followed };
 
 struct RunLimits {

@@ -147,6 +147,16 @@ class MemoryTest(GoalCase):
         driver.write_text(driver.read_text() + "open(sys.argv[2] + '.more', 'w').close()\n")
         self.fails(["refactor", "lint", self.task_folder], "one process that writes nothing but its results")
 
+    def test_a_driver_opens_its_results_to_write_alone(self):
+        driver = self.task_folder / "driver.py"
+        opened = 'with open(sys.argv[2], "w") as file:\n    json.dump(results, file)\n'
+        text = driver.read_text()
+        self.assertIn(opened, text)
+        driver.write_text(text.replace(opened, opened.replace('"w"', '"w+"')))
+        self.fails(["refactor", "lint", self.task_folder], "Permission denied", "write-only")
+        driver.write_text(text.replace(opened, "try:\n    open(sys.argv[2], 'w+')\nexcept OSError:\n    pass\n"))
+        self.fails(["refactor", "lint", self.task_folder], "driver.run writes no results on the old code", "write-only")
+
     def fails(self, arguments, *words):
         failed = self.start(*arguments, "--workspace", self.workspace).finish()
         self.assertNotEqual(failed.code, 0, failed)

@@ -2,10 +2,14 @@
 // Tries what its first argument names and prints "done" or the reason why not.
 #include <dirent.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/sem.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -27,6 +31,91 @@ int count_descriptors() {
   for (int number = 0; number < 4096; ++number) count += fcntl(number, F_GETFD) >= 0 ? 1 : 0;
   std::printf("%d\n", count);
   return 0;
+}
+
+bool touch(std::size_t bytes) {
+  void* const kept = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (kept != MAP_FAILED) std::memset(kept, 1, bytes);
+  return kept != MAP_FAILED;
+}
+
+bool maps(int flags) {
+  return mmap(nullptr, 2UL << 20, PROT_READ | PROT_WRITE, MAP_ANONYMOUS | flags, -1, 0) != MAP_FAILED;
+}
+
+/// `high`: of the register, which the kernel does not look at.
+bool pages_out(unsigned long high) {
+  constexpr unsigned long kPageOut = 21;
+  void* const kept = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return kept != MAP_FAILED && syscall(SYS_madvise, kept, 4096UL, kPageOut | high) == 0;
+}
+
+bool enlarges_a_pipe(unsigned long high) {
+  int ends[2];
+  return pipe(ends) == 0 && syscall(SYS_fcntl, static_cast<long>(ends[0]), F_SETPIPE_SZ | high, 1UL << 17) > 0;
+}
+
+bool keeps_a_semaphore() {
+  const int set = semget(IPC_PRIVATE, 1, 0600);
+  return set >= 0 && semctl(set, 0, IPC_RMID) == 0;
+}
+
+bool thread_has_its_own_descriptors() {
+  constexpr int kThread = CLONE_VM | CLONE_FS | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
+  static char stack[1 << 16];
+  return clone([](void*) { return 0; }, stack + sizeof stack, kThread, nullptr) > 0;
+}
+
+bool leaves_its_descriptors() {
+  constexpr unsigned kUnshare = 2;  // CLOSE_RANGE_UNSHARE
+  return syscall(SYS_close_range, 100U, 200U, kUnshare) == 0;
+}
+
+bool locks_an_open_file() {
+  struct flock lock {};
+  lock.l_type = F_RDLCK;
+  return fcntl(open("/proc/self/exe", O_RDONLY), F_OFD_SETLK, &lock) == 0;
+}
+
+/// What a filter of counted programs refuses; 64: none of it.
+int keep(const std::string& what) {
+  constexpr unsigned long kHigh = 1UL << 32;
+  if (what == "memfd") return report(memfd_create("kept", 0) >= 0);
+  if (what == "pageout") return report(pages_out(0));
+  if (what == "pageout, high") return report(pages_out(kHigh));
+  if (what == "pipe") return report(enlarges_a_pipe(0));
+  if (what == "pipe, high") return report(enlarges_a_pipe(kHigh));
+  if (what == "shared") return report(maps(MAP_SHARED));
+  if (what == "huge") return report(maps(MAP_PRIVATE | MAP_HUGETLB | MAP_NORESERVE));
+  if (what == "private") return report(maps(MAP_PRIVATE));
+  if (what == "semaphore") return report(keeps_a_semaphore());
+  if (what == "own table") return report(thread_has_its_own_descriptors());
+  if (what == "new table") return report(leaves_its_descriptors());
+  if (what == "lock") return report(locks_an_open_file());
+  return 64;
+}
+
+/// Ways to end right after so many bytes were touched; 64: none of them.
+int end(const std::string& what, std::size_t bytes, char* self) {
+  if (what == "grow and end") {
+    touch(bytes);
+    _exit(0);
+  }
+  if (what == "grow and be another") {
+    touch(bytes);
+    char print[] = "print";
+    char text[] = "another";
+    char* const arguments[] = {self, print, text, nullptr};
+    return report(execv(self, arguments) == 0);
+  }
+  if (what == "grow without a leader") {
+    std::thread([bytes] {
+      touch(bytes);
+      _exit(0);
+    }).detach();
+    syscall(SYS_exit, 0);
+  }
+  return 64;
 }
 
 }  // namespace
@@ -60,13 +149,8 @@ int main(int argc, char** argv) {
   if (what == "memory")
     return report(mmap(nullptr, std::strtoull(argument, nullptr, 10), PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED);
-  if (what == "touch") {  // keeps so many bytes for a moment
-    const std::size_t bytes = std::strtoull(argument, nullptr, 10);
-    void* const kept = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (kept == MAP_FAILED) return report(false);
-    std::memset(kept, 1, bytes);
-    return report(munmap(kept, bytes) == 0 && usleep(20'000) == 0);
-  }
+  if (what == "touch")  // and stays for long enough to be looked at
+    return report(touch(std::strtoull(argument, nullptr, 10)) && usleep(500'000) == 0);
   if (what == "fork") {
     const pid_t child = fork();
     if (child == 0) _exit(0);
@@ -76,12 +160,7 @@ int main(int argc, char** argv) {
     std::thread([] {}).join();
     return report(true);
   }
-  if (what == "memfd") return report(memfd_create("kept", 0) >= 0);
-  if (what == "pageout") {
-    void* const kept = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    constexpr int kPageOut = 21;
-    return report(kept != MAP_FAILED && madvise(kept, 4096, kPageOut) == 0);
-  }
+  if (what == "attribute") return report(setxattr(argument, "user.kept", "x", 1, 0) == 0);
   if (what == "append") {  // and reads it back
     const int file = open(argument, O_RDWR);
     return report(file >= 0 && write(file, "x", 1) == 1);
@@ -120,5 +199,6 @@ int main(int argc, char** argv) {
     std::fflush(stdout);
     pause();
   }
-  return 64;
+  const int kept = keep(what);
+  return kept != 64 ? kept : end(what, std::strtoull(argument, nullptr, 10), argv[0]);
 }

@@ -156,16 +156,31 @@ TEST(Spawn, CountedProgramsKeepNothingElsewhere) {
   const auto filter = compile_filter(FilterKind::counted);
   ASSERT_TRUE(filter) << filter.error().message;
   SpawnOptions options = prisoner({"print", "fine"});
-  for (const char* kept : {"fork", "memfd", "pageout"}) {
+  for (const char* kept : {"fork", "memfd", "pageout", "pageout, high", "pipe", "pipe, high", "shared", "semaphore",
+                           "own table", "new table", "lock"}) {
     options.filter = nullptr;
     options.arguments = {kept};
     EXPECT_EQ(run_to_end(options).output, "done\n") << kept;
     options.filter = &*filter;
     EXPECT_NE(run_to_end(options).output, "done\n") << kept;
   }
-  for (const char* own : {"thread", "touch"}) {
+  options.arguments = {"huge"};  // not every machine has huge pages to give
+  EXPECT_EQ(run_to_end(options).output, "Cannot allocate memory\n");
+  for (const char* own : {"thread", "touch", "private"}) {
     options.arguments = {own, "1000000"};
     EXPECT_EQ(run_to_end(options).output, "done\n") << own;
+  }
+}
+
+TEST(Spawn, NothingIsKeptInAttributesOfFiles) {
+  if (!capabilities().filters) GTEST_SKIP() << "this machine has no seccomp";
+  SpawnOptions options = prisoner({"attribute", "/nowhere"});
+  EXPECT_EQ(run_to_end(options).output, "No such file or directory\n");
+  for (const FilterKind kind : {FilterKind::compile, FilterKind::counted}) {
+    const auto filter = compile_filter(kind);
+    ASSERT_TRUE(filter) << filter.error().message;
+    options.filter = &*filter;
+    EXPECT_EQ(run_to_end(options).output, "Operation not supported\n");
   }
 }
 
@@ -183,6 +198,32 @@ TEST(Run, PeakThatIsFollowedIsTheChildsOwn) {
   const SpawnOptions larger = prisoner({"touch", std::to_string(2 * kOwn)});
   EXPECT_GT(run_to_end(larger, {.peak = Peak::followed}).state.peak_bytes, 2 * kOwn);
   EXPECT_EQ(own.back(), 'x');
+}
+
+TEST(Run, PeakThatIsFollowedHasTheLastGrowth) {
+  if (!capabilities().filters || !end_filter(1)) GTEST_SKIP() << "this machine does not report ends of processes";
+  const std::vector<char> own(96UL << 20, 'x');  // of this process: hides what the kernel says at the end
+  constexpr std::size_t kChilds = 24UL << 20;
+  for (const char* way : {"grow and end", "grow and be another", "grow without a leader"}) {
+    const RunResult followed = run_to_end(prisoner({way, std::to_string(kChilds)}), {.peak = Peak::followed});
+    EXPECT_TRUE(followed.state.exited && followed.state.code == 0) << way;
+    EXPECT_GT(followed.state.peak_bytes, kChilds) << way;
+    EXPECT_LT(followed.state.peak_bytes, 2 * kChilds) << way;
+  }
+  EXPECT_EQ(own.back(), 'x');
+}
+
+TEST(Run, FollowedProgramsEndAsOthersDo) {
+  const RunLimits followed{.peak = Peak::followed};
+  EXPECT_EQ(run_to_end(prisoner({"exit", "127"}), followed).state.code, 127);
+  EXPECT_EQ(run_to_end(prisoner({"exit", "7"}), followed).state.code, 7);
+  EXPECT_EQ(run_to_end(prisoner({"descriptors"}), followed).output, "3\n");
+  EXPECT_TRUE(run_to_end(prisoner({"spin"}), {.wall = milliseconds{60}, .peak = Peak::followed}).timed_out);
+  SpawnOptions missing;
+  missing.program = "/nowhere/program";
+  const auto result = run(missing, followed, nullptr, {});
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, ErrorCode::not_found);
 }
 
 TEST(Spawn, ResultsAreWrittenAndNotReadBack) {

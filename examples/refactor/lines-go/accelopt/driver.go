@@ -15,12 +15,14 @@ func main() {
 	if err != nil {
 		panic(err)
 	}
-	out, err := os.Create(os.Args[2])
+	out, err := os.OpenFile(os.Args[2], os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err != nil {
 		panic(err)
 	}
 	for _, line := range strings.Split(string(text), "\n") {
 		out.WriteString(lines.Joined(strings.Split(line, " ")) + "--\n")
 	}
-	out.Close()
+	if out.Close() != nil {
+		os.Exit(1)
+	}
 }
