@@ -8,6 +8,7 @@
 #include "agents/prompt_parts.hpp"
 #include "agents/prompt_text.hpp"
 #include "agents/quote.hpp"
+#include "model/measure.hpp"
 
 namespace accelopt::agents {
 namespace {
@@ -21,13 +22,15 @@ constexpr std::size_t kSegmentBytes = 600;
 /// Rows of the table of what recipes measured.
 constexpr std::size_t kRecipeRows = 8;
 
-std::string_view polarity_text(const model::Experience& experience) {
+std::string polarity_text(const model::Experience& experience) {
+  const model::Measure& measure = model::measure_of(experience.op_type);
   switch (experience.polarity) {
     case model::Polarity::improves:
-      return "it made a kernel faster";
+      return fmt::format("it made a kernel {}", measure.better);
     case model::Polarity::regresses:
-      if (experience.effect && experience.effect->high >= 1) return "it did not make a kernel faster";
-      return "it made a kernel slower, so it shows what to avoid";
+      if (experience.effect && experience.effect->high >= 1)
+        return fmt::format("it did not make a kernel {}", measure.better);
+      return fmt::format("it made a kernel {}, so it shows what to avoid", measure.worse);
     case model::Polarity::mends:
       return "it shows why a kernel failed, and its mend";
   }
@@ -39,8 +42,8 @@ std::string credit_text(const Experience& experience) {
   const model::Credit& credit = experience.credit;
   std::string out;
   if (credit.confirmed > 0 || credit.refuted > 0) {
-    out += fmt::format("; of the plans that rested on it {} made a kernel faster and {} did not", credit.confirmed,
-                       credit.refuted);
+    out += fmt::format("; of the plans that rested on it {} made a kernel {} and {} did not", credit.confirmed,
+                       model::measure_of(experience.op_type).better, credit.refuted);
   }
   if (experience.agreeing > 0) out += fmt::format("; {} more say the same", experience.agreeing);
   if (experience.contradicting > 0)

@@ -166,6 +166,20 @@ std::string_view wanted_text(const model::Task& task) {
   return "faster";
 }
 
+std::string_view good_text(const model::Task& task) {
+  const std::string_view goal = model::measure_of(task).goal;
+  if (goal == "memory") return "small in memory";
+  if (goal == "readability") return "simple";
+  return "fast";
+}
+
+std::string_view counted_text(const model::Task& task) {
+  const std::string_view goal = model::measure_of(task).goal;
+  if (goal == "memory") return "the peak of memory of the whole run";
+  if (goal == "readability") return "all of the text that the change touches, adds or removes";
+  return "the processor time of the whole process tree";
+}
+
 std::string measuring_text(const model::Task& task) {
   const std::string_view goal = model::measure_of(task).goal;
   if (goal == "memory") {

@@ -23,6 +23,10 @@ std::string files_text(const model::Solution& solution, const model::RepoPart& r
 std::string repository_text(const model::Task& task);
 /// What a change of a repository is to be, as a prompt's sentences have it: "faster".
 std::string_view wanted_text(const model::Task& task);
+/// "fast", "small in memory", "simple".
+std::string_view good_text(const model::Task& task);
+/// "the processor time of the whole process tree".
+std::string_view counted_text(const model::Task& task);
 /// What is measured of a change, and what counts.
 std::string measuring_text(const model::Task& task);
 /// A sentence on what worked best before in the language, for the same kind of goal; empty: nothing is known to have.

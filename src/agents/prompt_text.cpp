@@ -130,6 +130,7 @@ std::string hints_text(const std::string& of_task, const std::string& of_questio
 PlaceValues common_values(const Context& context, model::Language key) {
   const Task& task = task_of(context);
   const model::LanguageDescription& language = model::describe(key);
+  const model::Measure& measure = model::measure_of(task);
   return {
       {"language", task.repo ? task.repo->language : language.title},
       {"standard", language.standard},
@@ -143,6 +144,11 @@ PlaceValues common_values(const Context& context, model::Language key) {
       {"task_header", fenced(own_part(context.task_header, language), language.header_fence)},
       {"hints", hints_text(task.hints, context.hints)},
       {"wanted", std::string(wanted_text(task))},
+      {"good", std::string(good_text(task))},
+      {"improved", std::string(measure.better)},
+      {"worsened", std::string(measure.worse)},
+      {"gain", std::string(measure.gain)},
+      {"counted", std::string(counted_text(task))},
       {"measuring", measuring_text(task)},
   };
 }
@@ -234,8 +240,9 @@ std::string profile_or_none(const Evaluation& evaluation) {
 }
 
 std::vector<std::string_view> with_common(std::vector<std::string_view> own) {
-  for (const char* name : {"language", "standard", "fence", "allowed_flags", "threads", "cache", "precision",
-                           "definition", "device", "task_header", "hints", "contract", "wanted", "measuring"}) {
+  for (const char* name :
+       {"language", "standard", "fence", "allowed_flags", "threads", "cache", "precision", "definition", "device",
+        "task_header", "hints", "contract", "wanted", "measuring", "good", "improved", "worsened", "gain", "counted"}) {
     own.emplace_back(name);
   }
   return own;
@@ -268,9 +275,9 @@ const std::vector<std::string_view>& places_of(Role role) {
 }
 
 const std::vector<std::string_view>& contract_places() {
-  static const std::vector<std::string_view> places = {"language", "standard", "fence",     "allowed_flags",
-                                                       "threads",  "cache",    "precision", "definition",
-                                                       "device",   "wanted",   "measuring"};
+  static const std::vector<std::string_view> places = {
+      "language", "standard", "fence",     "allowed_flags", "threads",  "cache",    "precision", "definition",
+      "device",   "wanted",   "measuring", "good",          "improved", "worsened", "gain",      "counted"};
   return places;
 }
 

@@ -2,8 +2,11 @@
 #include "app/readable_preference.hpp"
 
 #include <algorithm>
+#include <set>
 
+#include "base/text.hpp"
 #include "refactor/functions.hpp"
+#include "refactor/tokens.hpp"
 
 namespace accelopt::app {
 namespace {
@@ -34,15 +37,39 @@ std::string shown_text(const refactor::CodeLanguage& language, const std::string
   return out.empty() ? of : out;
 }
 
-base::Outcome<model::Usage> ask_preference(const review::Asking& asking, const refactor::CodeLanguage& language,
+std::string without_new_comments(const refactor::CodeLanguage& language, const std::string& before,
+                                 const std::string& after) {
+  std::set<std::string_view> old;
+  for (const refactor::SourceLine& line : refactor::lines_of(language, before)) old.insert(base::trimmed(line.text));
+  const bool by_braces = language.form == refactor::FunctionForm::braces;
+  std::set<std::size_t> code;  // lines that a word or mark stands on, of languages whose comments are no marks
+  if (by_braces) {
+    for (const refactor::Token& token : refactor::tokens_of(language, after)) {
+      for (std::size_t line = token.line; line <= token.last_line; ++line) code.insert(line);
+    }
+  }
+  std::string out;
+  std::size_t number = 0;
+  for (const refactor::SourceLine& line : refactor::lines_of(language, after)) {
+    const std::string_view text = base::trimmed(line.text);
+    const bool is_code = by_braces ? code.contains(number) : !line.blank;
+    if (is_code || text.empty() || old.contains(text)) out += line.text;
+    ++number;
+  }
+  return out;
+}
+
+base::Outcome<model::Usage> ask_preference(const review::Asking& asking, review::Weight weight,
+                                           const refactor::CodeLanguage& language,
                                            const std::function<base::Result<std::string>(const std::string&)>& base,
                                            refactor::CheckResult& result) {
   if (!result.readability || result.verdict != refactor::Verdict::better) return model::Usage{};
   std::string old_text;
   std::string new_text;
-  for (const auto& [path, after] : result.files) {
+  for (const auto& [path, text] : result.files) {
     // A file that is new stands on one side alone.
     const std::string before = base(path).value_or("");
+    const std::string after = without_new_comments(language, before, text);
     old_text += shown_text(language, before, after, before);
     new_text += shown_text(language, before, after, after);
   }
@@ -50,6 +77,7 @@ base::Outcome<model::Usage> ask_preference(const review::Asking& asking, const r
   TRY_ASSIGN(const review::ReadableOpinion opinion, review::ask_readable(asking, subject, old_text, new_text));
   refactor::Readability& readability = *result.readability;
   readability.reviewer = asking.chat->name();
+  if (weight == review::Weight::advises) readability.reviewer += " (a reviewer who is not calibrated)";
   readability.preference = opinion.better == review::Better::second  ? refactor::Preference::after
                            : opinion.better == review::Better::first ? refactor::Preference::before
                                                                      : refactor::Preference::unsure;

@@ -10,6 +10,7 @@
 #include "app/run.hpp"
 #include "app/workspace.hpp"
 #include "base/text.hpp"
+#include "model/measure.hpp"
 #include "targets/repo/repo_task.hpp"
 
 namespace accelopt::app {
@@ -67,12 +68,12 @@ void take_over(const search::RunResult& result, report::ResolveLine& line) {
   line.reviewer = result.reviewed;
   switch (result.outcome) {
     case search::RunOutcome::improved:
-      line.verdict = "faster";
+      line.verdict = model::measure_of(result.goal).better;
       line.gain = result.confirmation->ratio->estimate;
       break;
     case search::RunOutcome::no_gain:
     case search::RunOutcome::budget:
-      line.verdict = "not_faster";
+      line.verdict = "not_" + std::string(model::measure_of(result.goal).better);
       break;
     case search::RunOutcome::interrupted:
     case search::RunOutcome::waiting:

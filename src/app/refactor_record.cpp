@@ -22,6 +22,11 @@ std::string ratio_text(const stats::Interval& ratio) {
   return fmt::format("{:.2f}x [{:.2f}, {:.2f}]", ratio.estimate, ratio.low, ratio.high);
 }
 
+/// "3.10x less [3.05, 3.12] besides start-up".
+std::string less_text(const stats::Interval& ratio) {
+  return fmt::format("{:.2f}x less [{:.2f}, {:.2f}] besides start-up", ratio.estimate, ratio.low, ratio.high);
+}
+
 /// "41.2 -> 13.3 MiB", less start-up.
 std::string memory_text(const refactor::UnitResult& unit) {
   constexpr double kMebibyte = 1 << 20;
@@ -56,11 +61,12 @@ std::string subject_of(refactor::Goal goal, const std::string& where) {
   return fmt::format("perf: Make {} faster", where);
 }
 
-/// "Speed-Up: 6.10x [5.90, 6.30] at random n=400".
+/// "Speed-Up: 6.10x [5.90, 6.30] at random n=400". Of memory only what is certainly less becomes a commit.
 std::string ratio_trailer(const refactor::CheckResult& result) {
   const bool by_memory = result.goal == refactor::Goal::memory;
   std::string text;
-  if (result.confirmed) text += (by_memory ? "Memory: 1/" : "Speed-Up: ") + ratio_text(*result.confirmed);
+  if (result.confirmed)
+    text += by_memory ? "Memory: " + less_text(*result.confirmed) : "Speed-Up: " + ratio_text(*result.confirmed);
   std::string sizes;
   for (const refactor::UnitResult& unit : result.units) {
     if (!unit.unit.raced) continue;
@@ -92,7 +98,11 @@ std::string commit_message(const RefactorReport& report, const refactor::Task& t
   text += (report.strategy.empty() ? "A change to " + scope_text(task) : report.strategy + ", in " + scope_text(task)) +
           ".\nOld and new code were run in pairs on fresh inputs; their results were the same in every run.\n\n";
   text += result.readability ? readability_trailers(*result.readability) : ratio_trailer(result);
-  if (result.time) text += "Time: " + ratio_text(*result.time) + ", a guard\n";
+  if (result.time) {
+    const auto is_short = [](const refactor::UnitResult& it) { return it.unit.raced && !it.unit.timed; };
+    const bool whole = std::ranges::any_of(result.units, is_short);  // too short to be told from its start-up
+    text += fmt::format("Time: {}, a guard{}\n", ratio_text(*result.time), whole ? ", with start-up" : "");
+  }
   if (result.complexity_claimed) {
     for (const refactor::Growth& growth : result.growth) text += "Exponent: " + growth_text(growth) + "\n";
   }
@@ -221,7 +231,8 @@ std::string pull_request_text(const RefactorReport& report) {
     }
     text += "\n";
   } else if (result.confirmed) {
-    text += fmt::format("{}: **{}** (95 % interval).\n\n", by_memory ? "Peak of memory, old / new" : "Speed-up",
+    text += fmt::format("{}: **{}** (95 % interval).\n\n",
+                        by_memory ? "Peak of memory besides start-up, old / new" : "Speed-up",
                         ratio_text(*result.confirmed));
   }
   if (result.time) text += "Processor time is a guard: old / new " + ratio_text(*result.time) + ".\n\n";

@@ -141,7 +141,7 @@ Result<fs::path> make_repository(const RefactorSuitePlan& plan, const RefactorSu
 }
 
 void judge(const RefactorSuitePlan& plan, ResolveLine& line) {
-  line.resolved = line.verdict == "faster" && !line.is_optimal() && line.share() >= plan.suite.resolved_share;
+  line.resolved = line.is_better() && !line.is_optimal() && line.share() >= plan.suite.resolved_share;
 }
 
 void take_over(const RefactorReport& report, const RefactorSuitePlan& plan, ResolveLine& line) {

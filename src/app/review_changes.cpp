@@ -78,8 +78,13 @@ base::Outcome<void> commit_chosen(const Shell& shell, const ReviewOptions& optio
   chosen.tried = static_cast<int>(report.changes.size());
   TRY_ASSIGN(chosen.result, checker.check(tree, refactor::Depth::confirm));
   const auto base = [&](const std::string& path) { return checker.base_text(path); };
-  TRY_ASSIGN(const model::Usage asked, ask_preference(asking, checker.task().language, base, chosen.result));
-  report.usage += asked;
+  const auto asked = ask_preference(asking, report.standing.weight, checker.task().language, base, chosen.result);
+  if (asked)
+    report.usage += *asked;
+  else if (asked.error().why == base::Why::put_off)
+    return tl::make_unexpected(asked.error());
+  else
+    shell.warn("which of the two is easier to read was not asked: " + asked.error().message);
   chosen.reviewed =
       fmt::format("first of {}{}", report.changes.size(), report.pairs.empty() ? "" : ", " + report.agreement());
   TRY(keep_change(shell, options.refactor, checker, chosen, Commit::yes));

@@ -398,7 +398,8 @@ class Session {
     return {};
   }
 
-  /// Of simpler code, the reviewer of a critical run. Without an answer it is called simpler and no more.
+  /// Of simpler code, the reviewer of a critical run. Without an answer it is called simpler and no more; where
+  /// somebody may still give one, the run waits.
   base::Result<void> ask_which_is_easier_to_read(search::RunResult& result) {
     if (result.goal != refactor::to_string(refactor::Goal::readability)) return {};
     TRY_ASSIGN(auto checked, base::decode<refactor::CheckResult>(result.confirmation->details, "the confirmation"));
@@ -409,27 +410,39 @@ class Session {
       return base::fail(base::ErrorCode::not_found, path);
     };
     const CriticalPorts ports = critical(model::kReviewerRole);
-    const auto usage = ask_preference(
-        {.chat = ports.chat, .seed = run_.seed, .stop = control_->stops().abort, .at_once = ports.at_once},
-        refactor::code_language(run_.task.repo->language), base, checked);
+    TRY_ASSIGN(const review::Standing standing, standing_on_record(ports.workspace, ports.chat->name()));
+    const auto usage =
+        ask_preference({.chat = ports.chat,
+                        .seed = run_.seed,
+                        .stop = control_->stops().wind_down,
+                        .at_once = ports.at_once,
+                        .put_off = [this](std::size_t count) { questions_put_off_ = static_cast<int>(count); }},
+                       standing.weight, refactor::code_language(run_.task.repo->language), base, checked);
+    if (!usage && usage.error().why == base::Why::put_off) {
+      result.outcome = search::RunOutcome::waiting;
+      return {};
+    }
     if (!usage) {
       note("which of the two is easier to read was not asked: " + usage.error().message);
       return {};
     }
     result.usage[std::string(model::kReviewerRole)] += *usage;
     result.confirmation->details = checked;
-    result.confirmation->notes.push_back(refactor::describe(checked.readability->preference, ports.chat->name()));
+    result.confirmation->notes.push_back(
+        refactor::describe(checked.readability->preference, checked.readability->reviewer));
     return {};
   }
 
   base::Result<search::RunResult> record_end(search::RunResult result) {
+    if (run_.task.repo && result.outcome == search::RunOutcome::improved && gates_ != nullptr &&
+        settings_.search.developers > 0)
+      TRY(ask_which_is_easier_to_read(result));
     const bool is_waiting = result.outcome == search::RunOutcome::waiting;
     const bool is_interrupted = result.outcome == search::RunOutcome::interrupted;
     if (is_interrupted && control_->asked() == journal::Request::stop_now && !shell_.stops.wind_down.stop_requested())
       result.stopped_by = model::EndReason::stop;
     if (is_waiting) TRY(say_for_what_it_waits(result));
     if (run_.task.repo && result.outcome == search::RunOutcome::improved) {
-      if (gates_ != nullptr && settings_.search.developers > 0) TRY(ask_which_is_easier_to_read(result));
       const auto kept = keep_refactoring(shell_, journal_, run_, settings_.knowledge, result);
       if (!kept) {
         TRY(give_up(kept.error()));

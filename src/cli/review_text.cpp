@@ -92,7 +92,7 @@ std::string review_text(const app::ReviewReport& report) {
   for (std::size_t i = 0; i < report.changes.size(); ++i) text += change_text(report.changes[i], i);
   for (const app::ReviewedPair& pair : report.pairs) text += pair_text(pair);
   for (const review::CertainlyBetter& one : report.certain)
-    text += fmt::format("{} is certainly faster than {}\n", one.winner + 1, one.loser + 1);
+    text += fmt::format("{} is certainly better than {}\n", one.winner + 1, one.loser + 1);
   text += fmt::format("reviewer {}: {}\n", report::printable(report.model), standing_text(report.standing));
   if (!report.pairs.empty()) text += report.agreement() + "\n";
   text += usage_text(report.usage) + "\n";

@@ -28,7 +28,7 @@ base::Result<Exit> show_runs(const RunsOptions& options) {
     for (const app::ListedRun& run : runs) fmt::print("{}\n", base::canonical(to_json(run)));
     return Exit::done;
   }
-  report::TextTable table({{"run"}, {"task"}, {"started"}, {"status"}, {"outcome"}, {"speed-up"}});
+  report::TextTable table({{"run"}, {"task"}, {"started"}, {"status"}, {"outcome"}, {"old / new"}});
   for (const auto& [run, status] : runs) {
     table.add({run.id, run.task_name, run.created, std::string(to_string(status)),
                run.result ? run.result->value("outcome", "-") : "-", speedup_of(run)});

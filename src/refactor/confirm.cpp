@@ -106,6 +106,8 @@ Result<Deciding> Checker::deciding(const CheckResult& leader, const CheckResult&
   // Each passed the gate against the base: one that runs more text than the other is no better.
   if (!compared) return out;
   out.of_text = simpler_log_ratio(compared->before, compared->after);
+  // What the base's gate says of the change holds here as well: public signatures are its.
+  if (challenger.readability && !challenger.readability->simpler) out.of_text = std::min(out.of_text, 0.0);
   return out;
 }
 
@@ -194,8 +196,16 @@ Result<std::vector<std::string>> Checker::confirm_in_fresh_trees(const vcs::List
   stats::Confirmation confirmation(weights, kRules);
   stats::Confirmation times(weights, kRules);  // a guard, where something else decides
   Measured measured;
-  if (result.readability) measured.of_text = simpler_log_ratio(result.readability->before, result.readability->after);
-  while (const int blocks = confirmation.next_restart_blocks()) {
+  const bool time_guards = task_.goal == Goal::memory || task_.goal == Goal::readability;
+  if (result.readability) {
+    measured.of_text = simpler_log_ratio(result.readability->before, result.readability->after);
+    if (!result.readability->simpler) measured.of_text = std::min(measured.of_text, 0.0);
+  }
+  // A guard has to see as sharply as what decides: figures of a text are narrow at once, and times are not.
+  const auto wanted = [&] {
+    return std::max(confirmation.next_restart_blocks(), time_guards ? times.next_restart_blocks() : 0);
+  };
+  while (const int blocks = wanted()) {
     settings_.step(fmt::format("confirming, fresh trees {}", measured.restarts.size() + 1));
     Trees trees;
     TRY_ASSIGN(const std::string old_problem, build_fresh_tree(listing_, {}, trees.old_tree));
@@ -233,7 +243,7 @@ Result<std::vector<std::string>> Checker::confirm_in_fresh_trees(const vcs::List
   };
   if (task_.goal != Goal::readability)
     tell_regression(decision, task_.goal == Goal::memory ? "needs more memory" : "became slower");
-  if (task_.goal == Goal::memory || task_.goal == Goal::readability) {
+  if (time_guards) {
     result.time = stats::as_ratio(times.decision().log_ratio);
     tell_regression(times.decision(), "became slower");
   }
@@ -326,7 +336,7 @@ void Checker::tell_growth(const Measured& measured, CheckResult& result) const {
 }
 
 Result<std::vector<std::string>> Checker::text_problems(const std::vector<ChangedFile>& changes, CheckResult& result) {
-  auto compared = compare_readability(*reader_, task_.language, changes);
+  const auto compared = compare_readability(*reader_, task_.language, changes);
   if (compared) {
     result.readability = std::move(*compared);
     return std::vector<std::string>();

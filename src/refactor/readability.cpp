@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -44,14 +45,45 @@ std::map<std::string, Figures> by_name(const Measures& measures) {
   return out;
 }
 
+/// Text by name, of those functions that are found by their lines as well. A measure's line is of a function that is
+/// in no other.
+std::map<std::string, std::string> texts_by_name(const CodeLanguage& language, const std::string& source,
+                                                 const Measures& measures) {
+  std::map<std::string, std::string> out;
+  const auto lines = lines_of(language, source);
+  const auto places = functions_of(language, source);
+  for (const FunctionMeasure& one : measures.functions) {
+    if (one.name.empty()) continue;
+    const auto line = static_cast<std::size_t>(one.line - 1);
+    const auto holds = [&](const FunctionPlace& place) { return place.first <= line && line < place.last; };
+    const auto found = std::ranges::find_if(places, holds);
+    if (found != places.end()) out[one.name] += text_of(lines, found->first, found->last);
+  }
+  return out;
+}
+
+bool has_word(std::string_view text, std::string_view word) {
+  const auto is_letter = [&](std::size_t at) {
+    return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_');
+  };
+  for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
+    if ((at == 0 || !is_letter(at - 1)) && !is_letter(at + word.size())) return true;
+  }
+  return false;
+}
+
 /// Names that others may use, by how the language tells them.
 bool is_public(const CodeLanguage& language, const FunctionPlace& function) {
   const std::size_t last = function.name.find_last_of(".:");
   const std::string_view name = std::string_view(function.name).substr(last == std::string::npos ? 0 : last + 1);
   if (name.empty()) return false;
   if (language.name == "go") return std::isupper(static_cast<unsigned char>(name.front())) != 0;
-  if (language.name == "c" || language.name == "c++") return function.signature.find("static") == std::string::npos;
-  if (language.name == "rust") return function.signature.find("pub") != std::string::npos;
+  // A member that is static is no less public.
+  if (language.name == "c" || language.name == "c++")
+    return function.name.find("::") != std::string::npos || !has_word(function.signature, "static");
+  if (language.name == "rust") return has_word(function.signature, "pub");
+  // "__init__" is called by everybody.
+  if (language.name == "python" && name.starts_with("__") && name.ends_with("__")) return true;
   return !name.starts_with('_') && !name.starts_with('#');
 }
 
@@ -134,10 +166,12 @@ Result<Readability> compare_readability(syntax::tree::Reader& reader, const Code
     }
     auto now = by_name(after);
     auto old = by_name(before);
+    auto new_texts = texts_by_name(language, file.after, after);
+    auto old_texts = texts_by_name(language, file.before, before);
     for (const auto& [name, figures] : now) old.try_emplace(name);
     for (const auto& [name, figures] : old) {
       const Figures then = now[name];
-      if (figures == then) continue;
+      if (figures == then && old_texts[name] == new_texts[name]) continue;
       out.functions.push_back({name.empty() ? file.path : file.path + "#" + name, figures, then});
     }
     if (out.reason.empty()) out.reason = changed_signature(language, file);

@@ -71,7 +71,7 @@ std::string simpler_answer(const RefactorStory& story) {
   const bool readable = it.value("preference", "") == "after";
   return fmt::format(
       "{} is simpler: cognitive complexity {}, deepest nesting {}, statements {}, with the same results on every fresh "
-      "input and no loss of time.{}",
+      "input and no size certainly over 5 % slower.{}",
       story.task, figure(it, "cognitive"), figure(it, "nesting"), figure(it, "statements"),
       readable ? fmt::format(" It is more readable as well: {} preferred it to the old code in both orders.",
                              it.value("reviewer", "a reviewer"))

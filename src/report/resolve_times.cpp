@@ -2,6 +2,7 @@
 #include "report/resolve_times.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <tuple>
@@ -11,6 +12,7 @@
 #include "base/json_fields.hpp"
 #include "base/schema.hpp"
 #include "base/text.hpp"
+#include "model/measure.hpp"
 #include "stats/survival.hpp"
 
 namespace accelopt::report {
@@ -65,7 +67,7 @@ ArmFigures figures_of(const std::vector<const ResolveLine*>& lines) {
     usd += line->usd.value_or(0);
     if (line->is_optimal()) {
       ++figures.optimal;
-      figures.claims += line->verdict == "faster" ? 1 : 0;
+      figures.claims += line->is_better() ? 1 : 0;
       continue;
     }
     counted.push_back(line);
@@ -131,8 +133,13 @@ std::optional<MemoryArm> memory_arm(std::string_view name) {
   return base::value_in(kArms, name);
 }
 
+bool ResolveLine::is_better() const {
+  constexpr std::array<std::string_view, 3> kGoals{"time", "memory", "readability"};
+  return std::ranges::any_of(kGoals, [&](std::string_view goal) { return verdict == model::measure_of(goal).better; });
+}
+
 double ResolveLine::share() const {
-  return verdict == "faster" && gain > 1 && peak > 1 ? std::log(gain) / std::log(peak) : 0;
+  return is_better() && gain > 1 && peak > 1 ? std::log(gain) / std::log(peak) : 0;
 }
 
 ACCELOPT_JSON(ResolveLine) {

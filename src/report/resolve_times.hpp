@@ -59,6 +59,8 @@ struct ResolveLine {
   std::string error;
 
   [[nodiscard]] bool is_optimal() const { return kind == "optimal"; }
+  /// Whether the verdict is that of a success, whatever the task's goal is.
+  [[nodiscard]] bool is_better() const;
   /// log gain / log peak, 0 where it gained nothing.
   [[nodiscard]] double share() const;
 };

@@ -104,9 +104,9 @@ std::string task_table(const std::vector<ResolveLine>& lines, const AlikePasses&
         continue;
       }
       const ResolveLine& line = *found->second;
-      std::string cell = !line.error.empty()        ? "error"
-                         : line.verdict == "faster" ? fmt::format("{:.1f}x", line.gain)
-                                                    : line.verdict;
+      std::string cell = !line.error.empty() ? "error"
+                         : line.is_better()  ? fmt::format("{:.1f}x", line.gain)
+                                             : line.verdict;
       cell += fmt::format(" after {} in {:.0f} s", line.evaluations, line.seconds);
       row.push_back((line.resolved ? "resolved: " : "") + cell);
     }

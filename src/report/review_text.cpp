@@ -15,7 +15,7 @@ using base::text_at;
 
 constexpr auto kReasons = std::to_array<std::pair<std::string_view, std::string_view>>({
     {"only_one", "it is the only one left"},
-    {"clock", "it is certainly faster than the others that are left"},
+    {"clock", "it is certainly better than the others that are left"},
     {"pairs", "the clock does not separate it from others, and it won more pairs"},
     {"rubric", "neither clock nor pairs separate it from others, and its rubric is higher"},
     {"smaller_diff", "nothing else separates it from others, and its diff is smaller"},

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "app/readable_preference.hpp"
+
 namespace accelopt::app {
 namespace {
 
@@ -35,6 +37,75 @@ TEST(WorkedBefore, NoGainShown_No) {
   model::Experience unknown = experience(3, 0);
   unknown.effect.reset();
   EXPECT_FALSE(worked_before(unknown));
+}
+
+RefactorReport report_of(refactor::Goal goal) {
+  RefactorReport report;
+  report.result.goal = goal;
+  report.result.verdict = refactor::Verdict::better;
+  report.result.confirmed = stats::Interval{3.1, 3.05, 3.12};
+  report.result.time = stats::Interval{1.0, 0.98, 1.02};
+  refactor::UnitResult unit;
+  unit.unit = {.workload = "random", .size = 400, .raced = true, .timed = false, .sized = true};
+  unit.old_bytes = 40 << 20;
+  unit.new_bytes = 10 << 20;
+  report.result.units.push_back(unit);
+  return report;
+}
+
+refactor::Task task_of(refactor::Goal goal) {
+  refactor::Task task;
+  task.goal = goal;
+  task.scope.push_back({.path = "a.py", .function = "f"});
+  return task;
+}
+
+TEST(CommitMessage, OfMemory_SaysThatStartUpIsLeftOut) {
+  const std::string message = commit_message(report_of(refactor::Goal::memory), task_of(refactor::Goal::memory));
+  EXPECT_NE(
+      message.find("\nMemory: 3.10x less [3.05, 3.12] besides start-up at random n=400 (peak 40.0 -> 10.0 MiB)\n"),
+      std::string::npos)
+      << message;
+  // A guard that had only whole runs to look at says so.
+  EXPECT_NE(message.find("\nTime: 1.00x [0.98, 1.02], a guard, with start-up\n"), std::string::npos) << message;
+}
+
+TEST(CommitMessage, OfReadability_NamesAReviewerWhoIsNotCalibrated) {
+  RefactorReport report = report_of(refactor::Goal::readability);
+  report.result.readability.emplace();
+  report.result.readability->simpler = true;
+  report.result.readability->preference = refactor::Preference::after;
+  report.result.readability->reviewer = "reader (a reviewer who is not calibrated)";
+  const std::string message = commit_message(report, task_of(refactor::Goal::readability));
+  EXPECT_NE(message.find("\nMore-Readable: preferred in both orders by reader (a reviewer who is not calibrated)\n"),
+            std::string::npos)
+      << message;
+}
+
+TEST(AnswerOf, Simpler_ClaimsNoMoreThanTheGuardShows) {
+  RefactorReport report = report_of(refactor::Goal::readability);
+  report.task = "labels";
+  report.goal = refactor::Goal::readability;
+  report.result.readability.emplace();
+  const std::string answer = report::answer_of(story_of(report));
+  EXPECT_NE(answer.find("no size certainly over 5 % slower"), std::string::npos) << answer;
+}
+
+TEST(AnswerOf, Memory_SaysThatStartUpIsLeftOut) {
+  RefactorReport report = report_of(refactor::Goal::memory);
+  report.task = "readings";
+  report.goal = refactor::Goal::memory;
+  const std::string answer = report::answer_of(story_of(report));
+  EXPECT_EQ(answer.find("readings has a peak of memory besides its start-up 3.10x"), 0U) << answer;
+}
+
+TEST(NewComments, AreNotShown) {
+  const auto python = refactor::code_language("python");
+  EXPECT_EQ(without_new_comments(python, "# old\na = 1\n", "# old\n# much easier to read\na = 2  # b\n"),
+            "# old\na = 2  # b\n");
+  const auto script = refactor::code_language("javascript");
+  EXPECT_EQ(without_new_comments(script, "a = 1;\n", "// easier\n/* to\n   read */\n\na = `\n// text\n`;\n"),
+            "\na = `\n// text\n`;\n");
 }
 
 }  // namespace

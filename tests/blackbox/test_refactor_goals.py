@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`accelopt refactor` for other goals than time: what is compared, what is claimed, in which words, and when nothing is."""
 
+import ctypes
 import json
 import re
 import shutil
@@ -87,12 +88,12 @@ class MemoryTest(GoalCase):
         self.assertFalse(found["complexity"]["claimed"])
         message = self.git("log", "-1", "--format=%B", found["commit"])
         self.assertTrue(message.startswith("perf: Make summary need less memory\n"), message)
-        self.assertRegex(message, r"\nMemory: 1/[0-9.]+x \[[0-9.]+, [0-9.]+\] at random n=200000 \(peak [0-9.]+ -> [0-9.]+ MiB\)\n")
-        self.assertRegex(message, r"\nTime: [0-9.]+x \[[0-9.]+, [0-9.]+\], a guard\n")
+        self.assertRegex(message, r"\nMemory: [0-9.]+x less \[[0-9.]+, [0-9.]+\] besides start-up at random n=200000 \(peak [0-9.]+ -> [0-9.]+ MiB\)\n")
+        self.assertRegex(message, r"\nTime: [0-9.]+x \[[0-9.]+, [0-9.]+\], a guard(, with start-up)?\n")
         self.assertNotIn("Speed-Up", message)
-        self.assertRegex(pull_request.read_text(), r"Peak of memory, old / new: \*\*[\s\S]*MiB \| [0-9.]+ MiB \|")
+        self.assertRegex(pull_request.read_text(), r"Peak of memory besides start-up, old / new: \*\*[\s\S]*MiB \| [0-9.]+ MiB \|")
         report = self.succeed("report", found["run"], "-o", "-", "--workspace", self.workspace).out
-        for words in ("needs", "less memory at its peak than before", "the old peak of memory / the new one: over 1 is smaller", "memory saved [95 %]",
+        for words in ("has a peak of memory besides its start-up", "as small as before", "the old peak of memory / the new one, both besides the start-up: over 1 is smaller", "memory saved [95 %]",
                       "Processor time is a guard"):
             self.assertIn(words, report)
         self.assertNotIn("speed-up", report.lower())
@@ -126,13 +127,13 @@ class MemoryTest(GoalCase):
         self.assertIn("peaks that are apart by less than 1 MiB or 2 % are alike", asked[0]["content"])
         self.assertNotIn("faster", question)
         message = self.git("log", "-1", "--format=%B", result["commit"])
-        self.assertRegex(message, r"\nMemory: 1/[0-9.]+x ")
+        self.assertRegex(message, r"\nMemory: [0-9.]+x less ")
         for command, words in ((["show", "last"], "improved"), (["explain", "last"], "How readings became smaller"), (["runs"], "readings"),
-                               (["explain", "last"], "less memory at its peak than the baseline"), (["report", "last", "-o", "-"], "memory saved [95 %]")):
+                               (["explain", "last"], "as small as the baseline"), (["report", "last", "-o", "-"], "memory saved [95 %]")):
             shown = self.succeed(*command, "--workspace", self.workspace)
             self.assertIn(words, shown.out, command)
-            if command[0] != "report":  # the legend of its tree names the marks of all goals alike
-                self.assertNotIn("faster", shown.out, command)
+            # Every page's style has a mark of that name.
+            self.assertNotIn("faster", re.sub(r"<style>[\s\S]*?</style>", "", shown.out), command)
 
     def test_a_task_without_memory_to_compare_is_refused(self):
         toml = self.task_folder / "refactor.toml"
@@ -184,7 +185,15 @@ class Reader(review_judges.Judge):
             question.answer({"better": early if self.chooses == "early" else next(iter(letters)), "why": "it returns early"})
 
 
-@unittest.skipUnless((support.ROOT / "build" / "grammars" / "rust.so").exists(), "there are no grammars in build/grammars; scripts/fetch-grammars.sh")
+def reads_code():
+    try:
+        ctypes.CDLL("libtree-sitter.so.0")
+    except OSError:
+        return False
+    return (support.ROOT / "build" / "grammars" / "rust.so").exists()
+
+
+@unittest.skipUnless(reads_code(), "there is no libtree-sitter0, or there are no grammars in build/grammars; scripts/fetch-grammars.sh")
 class ReadabilityTest(GoalCase):
     TASK = "labels"
     SOURCE = "shop/labels.py"
@@ -227,7 +236,7 @@ class ReadabilityTest(GoalCase):
         self.assertEqual(found["readability"]["reason"], "its longest statement has 105 tokens, and 16 before")
         said, _ = self.check(self.changed_to(self.nested.replace("result", "text")))
         self.assertEqual(said.code, 3, said)
-        self.assertIn("not simpler: its cognitive complexity was 0 and is 0", said.out)
+        self.assertIn("not simpler: its cognitive complexity was 19 and is 19", said.out)
         hidden = (ATTACKS / "branches_in_a_string.py").read_text().split('whom."""\n')[1]
         result, found = self.check(self.changed_to(hidden), "--json")
         self.assertEqual((result.code, found["verdict"], found["failed_gate"]), (5, "refused", "text"))
@@ -251,7 +260,7 @@ class ReadabilityTest(GoalCase):
         return self.git("log", "-1", "--format=%B", done["commit"])
 
     def test_more_readable_is_what_a_reviewer_says_in_both_orders(self):
-        self.assertIn("\nMore-Readable: preferred in both orders by reader\n", self.review(Reader("early")))
+        self.assertIn("\nMore-Readable: preferred in both orders by reader (a reviewer who is not calibrated)\n", self.review(Reader("early")))
 
     @unittest.skipUnless(support.takes_long(), "takes a minute: --long")
     def test_a_reviewer_who_takes_the_first_one_proves_nothing(self):
@@ -273,7 +282,7 @@ class ReadabilityTest(GoalCase):
         self.assertIn("shop/labels.py#label: cognitive complexity = 19", question)
         explained = self.succeed("explain", "last", "--workspace", self.workspace).out
         self.assertIn("How labels became simpler", explained)
-        self.assertIn("less cognitive complexity than the baseline", explained)
+        self.assertIn("as low as the baseline", explained)
 
 
 if __name__ == "__main__":

@@ -76,6 +76,34 @@ TEST_F(CompareReadability, PublicSignaturesStay) {
   EXPECT_EQ(found->reason, "the signature of a.py#f changed");
 }
 
+TEST_F(CompareReadability, ARenameIsOfAFunctionWithItsFigures) {
+  const auto found = compare(kNested,
+                             "def f(a):\n    if a:\n        if a > 2:\n            return 1\n    return 2\n\n\n"
+                             "def g(a):\n    return a\n");
+  ASSERT_TRUE(found) << found.error().message;
+  ASSERT_EQ(found->functions.size(), 1U);
+  EXPECT_EQ(found->reason, "its cognitive complexity was 3 and is 3");
+}
+
+TEST_F(CompareReadability, SpecialMethodsArePublic) {
+  const auto found = compare("class A:\n    def __init__(self, a):\n        self.a = a if a else 0\n",
+                             "class A:\n    def __init__(self, a, b=0):\n        self.a = a\n");
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(found->reason, "the signature of a.py#A.__init__ changed");
+}
+
+TEST_F(CompareReadability, InCTheWordStaticMakesAFunctionInternal) {
+  const auto reason = [&](const char* before, const char* after) {
+    const auto found =
+        compare_readability(*reader_, code_language("c"),
+                            {{.path = "a.c", .kind_before = {}, .kind_after = {}, .before = before, .after = after}});
+    return found ? found->reason : found.error().message;
+  };
+  EXPECT_EQ(reason("int statics(int a) { return a ? 1 : 2; }\n", "int statics(long a) { return a; }\n"),
+            "the signature of a.c#statics changed");
+  EXPECT_EQ(reason("static int f(int a) { return a ? 1 : 2; }\n", "static int f(long a) { return a; }\n"), "");
+}
+
 TEST_F(CompareReadability, TextThatIsRunIsRefused) {
   const auto found = compare(kNested, "def f(a):\n    return eval('1 if a else 2')\n\n\ndef g(a):\n    return a\n");
   ASSERT_FALSE(found);

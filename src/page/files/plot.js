@@ -52,7 +52,7 @@ export function convergence(rounds) {
       svg('text', { class: 'tick tick-y', x: kLeft - 8, y: y(tick) + 4, 'text-anchor': 'end' }, `${shortNumber(tick)}x`));
   }
   parts.push(svg('text', { class: 'axis', x: (kLeft + kWidth - kRight) / 2, y: kHeight - 8, 'text-anchor': 'middle' }, 'evaluations'),
-    svg('text', { class: 'axis', 'text-anchor': 'middle', transform: `translate(14 ${(kTop + floor) / 2}) rotate(-90)` }, 'speed-up over the baseline'));
+    svg('text', { class: 'axis', 'text-anchor': 'middle', transform: `translate(14 ${(kTop + floor) / 2}) rotate(-90)` }, 'old / new, over the baseline'));
   const path = best.reduce((way, one) => `${way}H${x(one.evaluations)}V${y(one.incumbent.score.estimate)}`, `M${x(0)} ${y(1)}`);
   parts.push(svg('path', { class: 'steps', d: `${path}H${x(lastX)}` }));
   for (const one of best) {

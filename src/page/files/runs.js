@@ -81,7 +81,7 @@ export async function showRuns(signal) {
       run.kind, run.status, run.outcome.replaceAll('_', ' '), ratio(run.speedup), run.created]);
     const range = total > kRunsAtOnce ? `${offset + 1} to ${offset + runs.length} of ` : '';
     fill(place, total === 0 ? el('p', {}, 'No run yet: start one below, or with accelopt run.') : null,
-      table(`${range}${total} ${total === 1 ? 'run' : 'runs'}, the newest first`, [['run'], ['task'], ['kind'], ['status'], ['outcome'], ['speed-up [95 %]', 'right'], ['begun']], rows),
+      table(`${range}${total} ${total === 1 ? 'run' : 'runs'}, the newest first`, [['run'], ['task'], ['kind'], ['status'], ['outcome'], ['old / new [95 %]', 'right'], ['begun']], rows),
       el('div', { class: 'row' }, offset > 0 && el('button', { id: 'newer', onclick: turn(-kRunsAtOnce) }, `The ${kRunsAtOnce} newer ones`),
         offset + kRunsAtOnce < total && el('button', { id: 'older', onclick: turn(kRunsAtOnce) }, `The ${Math.min(kRunsAtOnce, total - offset - kRunsAtOnce)} older ones`)));
     return true;
@@ -94,8 +94,8 @@ export async function showRuns(signal) {
 
 function improvement(result) {
   const figure = ratio(result.speedup);
-  if (result.goal === 'memory') return `${figure} less memory at its peak than the baseline`;
-  if (result.goal === 'readability') return `${figure} less cognitive complexity than the baseline`;
+  if (result.goal === 'memory') return `a peak of memory besides the start-up ${figure} as small as the baseline's`;
+  if (result.goal === 'readability') return `a cognitive complexity ${figure} as low as the baseline's`;
   return `${figure} as fast as the baseline`;
 }
 

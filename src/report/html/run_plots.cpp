@@ -2,6 +2,7 @@
 #include "report/html/run_plots.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 #include <fmt/format.h>
 
@@ -91,7 +92,8 @@ Markup convergence(const RunStory& story, const Spending& spending, const std::s
       "measured again in fresh processes.";
   if (!dots.empty())
     description += " Every other symbol is a candidate: its own race's ratio times its parent's score.";
-  return plot.finish("Best speed-up so far against " + spending.title, description);
+  return plot.finish(fmt::format("Best {} so far against {}", model::measure_of(story.run.task).gain, spending.title),
+                     description);
 }
 
 Markup rounds_table(const RunStory& story, const std::string& caption) {
@@ -220,7 +222,10 @@ Markup speedup_by_workload(const RunStory& story) {
   }
   if (names.empty()) return {};
   Plot plot("by-workload",
-            ratio_axis(fmt::format("{} over the baseline", model::measure_of(story.run.task).gain), values), {}, names);
+            ratio_axis(measure.by_workload == measure.gain ? fmt::format("{} over the baseline", measure.gain)
+                                                           : std::string(measure.by_workload),
+                       values),
+            {}, names);
   plot.reference(1, "baseline");
   double row = 0;
   for (const model::WorkloadTiming& workload : confirmation->workloads) {
@@ -230,10 +235,13 @@ Markup speedup_by_workload(const RunStory& story) {
               fmt::format("{}: {}", workload.name, format_ratio(*workload.ratio)));
     row += 1;
   }
-  Markup out =
-      plot.finish("Speed-up by workload",
-                  "Each workload's speed-up with its 95 % interval as the confirmation measured it; held-out workloads "
-                  "were never told to a model.");
+  std::string title = fmt::format("{} by workload", measure.by_workload);
+  title.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(title.front())));
+  Markup out = plot.finish(
+      title,
+      fmt::format("Each workload's {} with its 95 % interval as the confirmation measured it; held-out workloads "
+                  "were never told to a model.",
+                  measure.by_workload));
   out += to_markup(table);
   return out;
 }
@@ -345,8 +353,8 @@ Markup tokens_by_role(const RunStory& story) {
 
 Markup legend() {
   static const std::vector<std::pair<Mark, const char*>> kMarks{{Mark::baseline, "baseline"},
-                                                                {Mark::faster, "faster than its parent"},
-                                                                {Mark::slower, "slower"},
+                                                                {Mark::faster, "better than its parent"},
+                                                                {Mark::slower, "worse"},
                                                                 {Mark::tie, "a tie"},
                                                                 {Mark::undecided, "undecided"},
                                                                 {Mark::failed, "failed"},

@@ -14,29 +14,30 @@ struct Table {
   std::set<std::string_view> statements;      ///< besides what ends in "_statement"
   std::set<std::string_view> not_statements;  ///< that end so
   std::set<std::string_view> text_runners;
+  std::set<std::string_view> macro_branches{};  ///< words of a branch, loop or choice in what a macro makes up
 };
 
 Table of_python() {
-  return {
-      .kinds = {{"if_statement", NodeKind::branch},
-                {"elif_clause", NodeKind::alternative},
-                {"else_clause", NodeKind::alternative},
-                {"for_statement", NodeKind::loop},
-                {"while_statement", NodeKind::loop},
-                {"for_in_clause", NodeKind::loop},
-                {"if_clause", NodeKind::loop},
-                {"match_statement", NodeKind::choice},
-                {"except_clause", NodeKind::handler},
-                {"except_group_clause", NodeKind::handler},
-                {"conditional_expression", NodeKind::conditional},
-                {"boolean_operator", NodeKind::logical},
-                {"lambda", NodeKind::closure},
-                {"function_definition", NodeKind::function},
-                {"class_definition", NodeKind::type},
-                {"call", NodeKind::call}},
-      .statements = {"function_definition", "class_definition"},
-      .not_statements = {},
-      .text_runners = {"eval", "exec", "compile", "__import__", "builtins.eval", "builtins.exec", "builtins.compile"}};
+  return {.kinds = {{"if_statement", NodeKind::branch},
+                    {"elif_clause", NodeKind::alternative},
+                    {"else_clause", NodeKind::alternative},
+                    {"for_statement", NodeKind::loop},
+                    {"while_statement", NodeKind::loop},
+                    {"for_in_clause", NodeKind::loop},
+                    {"if_clause", NodeKind::loop},
+                    {"match_statement", NodeKind::choice},
+                    {"except_clause", NodeKind::handler},
+                    {"except_group_clause", NodeKind::handler},
+                    {"conditional_expression", NodeKind::conditional},
+                    {"boolean_operator", NodeKind::logical},
+                    {"lambda", NodeKind::closure},
+                    {"function_definition", NodeKind::function},
+                    {"class_definition", NodeKind::type},
+                    {"call", NodeKind::call}},
+          .statements = {"function_definition", "class_definition"},
+          .not_statements = {},
+          .text_runners = {"eval", "exec", "compile", "__import__", "import_module", "builtins", "__builtins__",
+                           "getattr", "runpy", "CodeType", "FunctionType"}};
 }
 
 Table of_script() {
@@ -67,8 +68,8 @@ Table of_script() {
           .statements = {"lexical_declaration", "variable_declaration", "function_declaration", "class_declaration",
                          "generator_function_declaration", "method_definition"},
           .not_statements = {"empty_statement", "labeled_statement", "export_statement"},
-          .text_runners = {"eval", "Function", "globalThis.eval", "vm.runInThisContext", "vm.runInNewContext",
-                           "window.eval"}};
+          .text_runners = {"eval", "Function", "constructor", "vm", "node:vm", "runInContext", "runInThisContext",
+                           "runInNewContext", "compileFunction"}};
 }
 
 Table of_c() {
@@ -95,7 +96,8 @@ Table of_c() {
                     {"call_expression", NodeKind::call}},
           .statements = {"declaration", "function_definition", "for_range_loop"},
           .not_statements = {"compound_statement", "labeled_statement", "case_statement"},
-          .text_runners = {"system", "popen"}};
+          .text_runners = {"system", "popen", "dlopen", "dlsym"},
+          .macro_branches = {"if", "for", "while", "switch", "catch"}};
 }
 
 Table of_go() {
@@ -136,7 +138,8 @@ Table of_rust() {
                     {"call_expression", NodeKind::call}},
           .statements = {"let_declaration", "function_item", "const_item", "static_item"},
           .not_statements = {"empty_statement"},
-          .text_runners = {}};
+          .text_runners = {},
+          .macro_branches = {"if", "for", "while", "loop", "match"}};
 }
 
 const Table* table_of(std::string_view language) {
@@ -174,6 +177,11 @@ bool holds_expressions_as_statements(std::string_view language, std::string_view
 bool runs_text(std::string_view language, std::string_view name) {
   const Table* const table = table_of(language);
   return table != nullptr && table->text_runners.contains(name);
+}
+
+bool branches_in_macro(std::string_view language, std::string_view word) {
+  const Table* const table = table_of(language);
+  return table != nullptr && table->macro_branches.contains(word);
 }
 
 }  // namespace accelopt::syntax::tree

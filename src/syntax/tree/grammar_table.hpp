@@ -29,8 +29,10 @@ NodeKind kind_of(std::string_view language, std::string_view type);
 bool is_statement(std::string_view language, std::string_view type);
 /// Whether the children that are expressions of a node of this type stand for themselves: a block of Rust.
 bool holds_expressions_as_statements(std::string_view language, std::string_view type);
-/// Whether a call of this name runs text as code.
+/// Whether something of this name runs text as code, or gives what does.
 bool runs_text(std::string_view language, std::string_view name);
+/// Whether this word begins a branch, a loop or a choice in the text of a macro, of which the grammar has no tree.
+bool branches_in_macro(std::string_view language, std::string_view word);
 /// Languages that have a table.
 bool has_table(std::string_view language);
 

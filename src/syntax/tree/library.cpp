@@ -2,6 +2,8 @@
 #include "syntax/tree/library.hpp"
 
 #include <dlfcn.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <system_error>
 
@@ -19,6 +21,13 @@ using base::Result;
 
 constexpr const char* kLibrary = "libtree-sitter.so.0";
 
+/// Whether it is root's or ours, and nobody else may write it: it becomes code of this process.
+bool is_trusted(const fs::path& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && (status.st_uid == 0 || status.st_uid == ::geteuid()) &&
+         (status.st_mode & S_IWOTH) == 0;
+}
+
 }  // namespace
 
 Result<Library> Library::load() {
@@ -32,7 +41,15 @@ std::vector<fs::path> Library::default_folders() {
   std::error_code failed;
   const fs::path program = fs::read_symlink("/proc/self/exe", failed).parent_path();
   if (failed) return {};
-  return {program / ".." / "lib" / "accelopt" / "grammars", program / ".." / ".." / "grammars"};
+  return default_folders(program);
+}
+
+std::vector<fs::path> Library::default_folders(const fs::path& program) {
+  std::vector<fs::path> out{program / ".." / "lib" / "accelopt" / "grammars"};
+  std::error_code ignored;
+  // Beside any other program that folder is nobody's: /tmp/x/bin has /tmp/grammars there.
+  if (fs::exists(program / ".." / "CMakeCache.txt", ignored)) out.push_back(program / ".." / ".." / "grammars");
+  return out;
 }
 
 Result<const void*> Library::grammar(std::string_view language, const std::vector<fs::path>& folders) const {
@@ -41,8 +58,16 @@ Result<const void*> Library::grammar(std::string_view language, const std::vecto
   for (const fs::path& folder : folders) {
     const fs::path file = folder / (name + ".so");
     if (!fs::exists(file, ignored)) continue;
+    if (!is_trusted(file) || !is_trusted(folder))
+      return base::fail(
+          ErrorCode::unsupported,
+          file.string() + " is not opened: it or its folder belongs to another user, or others may write it");
     void* const handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (handle == nullptr) return base::fail(ErrorCode::unsupported, file.string() + " cannot be opened");
+    if (handle == nullptr) {
+      const char* const why = dlerror();
+      return base::fail(ErrorCode::unsupported,
+                        fmt::format("{} cannot be opened: {}", file.string(), why == nullptr ? "" : why));
+    }
     using Grammar = const void* (*)();
     const auto grammar = reinterpret_cast<Grammar>(dlsym(handle, ("tree_sitter_" + name).c_str()));
     const auto version = reinterpret_cast<decltype(&ts_language_version)>(symbol("ts_language_version"));

@@ -17,12 +17,15 @@ class Library {
   /// @error unsupported: libtree-sitter cannot be opened; the message names the package.
   static base::Result<Library> load();
 
-  /// Where grammars are looked for: lib/accelopt/grammars beside the program's folder, and the build folder's.
+  /// Where grammars are looked for: lib/accelopt/grammars beside the program's folder, and, of a program that stands in
+  /// a build tree, the build folder's.
   static std::vector<std::filesystem::path> default_folders();
+  /// The same of a program in this folder.
+  static std::vector<std::filesystem::path> default_folders(const std::filesystem::path& program);
 
-  /// The grammar of a language, such as "python": from a shared library `python.so`. Null: the library has no grammar
-  /// that this libtree-sitter reads.
-  /// @error unsupported: there is none; the message says how to get it.
+  /// The grammar of a language, such as "python": from a shared library `python.so`, never null.
+  /// @error unsupported: there is none, which the message says how to get; it cannot be opened, it is of another
+  /// version, or others than root and this user may write it.
   [[nodiscard]] base::Result<const void*> grammar(std::string_view language,
                                                   const std::vector<std::filesystem::path>& folders) const;
 

@@ -2,6 +2,8 @@
 #include "syntax/tree/measures.hpp"
 
 #include <algorithm>
+#include <cctype>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -21,6 +23,19 @@ constexpr std::size_t kMostBytes = 4UL << 20;
 constexpr std::uint64_t kMostMicroseconds = 5'000'000;
 constexpr int kDeepest = 1500;  ///< nodes above a node: the walk takes stack for each
 constexpr std::size_t kLongestName = 120;
+
+bool is_word_letter(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
+/// Past the string or character that begins at `at`; at + 1 where none does: a lifetime of Rust.
+std::size_t past_literal(std::string_view text, std::size_t at) {
+  const char quote = text[at];
+  std::size_t end = at + 1;
+  while (end < text.size() && text[end] != quote) end += text[end] == '\\' ? 2 : 1;
+  constexpr std::size_t kLongestCharacter = 12;
+  return quote == '\'' && end - at > kLongestCharacter ? at + 1 : std::min(end + 1, text.size());
+}
 
 /// Frees through the library that made it.
 class Cursor {
@@ -150,6 +165,7 @@ class Walk {
         look_at_call(node);
         break;
       case NodeKind::other:
+        look_at_rest(node, place, type);
         break;
     }
     // A sequence goes on through brackets, and through nothing else.
@@ -182,6 +198,7 @@ class Walk {
       // The else of a loop is no part of what it repeats.
       const bool is_else = kind_of(language_, api_.node_type(cursor.node())) == NodeKind::alternative;
       below.nesting = repeats && is_else ? nesting - 1 : nesting;
+      if (below.parent == "let_declaration" && below.field == "alternative") below.nesting = nesting + 1;
       visit(cursor.node(), below);
     } while (cursor.next());
   }
@@ -240,25 +257,28 @@ class Walk {
   }
 
   void visit_function(TSNode node, NodeKind kind, const Place& place, Place below) {
+    std::string name(kind == NodeKind::closure ? std::string_view() : name_of(node));
+    if (name.empty()) name = place.assigned;
     if (in_function_ || kind == NodeKind::closure) {
       ++below.nesting;
-      return children(node, below);
+      callable_.push_back({name, false});
+      children(node, below);
+      if (callable_.back().recursive) ++now().cognitive;
+      callable_.pop_back();
+      return;
     }
-    std::string name(name_of(node));
-    if (name.empty()) name = place.assigned;
     const auto point = api_.node_start_point(node);
     const std::size_t outer = std::exchange(function_, out_.functions.size());
     out_.functions.push_back(
         {.name = base::ascii_line(scope_ + name, kLongestName), .line = static_cast<int>(point.row) + 1});
     in_function_ = true;
-    const std::string own = std::exchange(own_name_, name);
     const std::string_view receiver = field_text(node, "receiver");  // "(b *Box)" of Go
     receiver_ = receiver.empty() ? receiver : receiver.substr(1, receiver.find_first_of(" )") - 1);
-    recursive_ = false;
+    callable_.push_back({name, false});
     below.nesting = 0;
     children(node, below);
-    if (recursive_) ++now().cognitive;
-    own_name_ = own;
+    if (callable_.back().recursive) ++now().cognitive;
+    callable_.pop_back();
     in_function_ = false;
     function_ = outer;
   }
@@ -274,13 +294,90 @@ class Walk {
     std::string_view name = field_text(node, "function");
     if (name.empty()) name = field_text(node, "constructor");
     if (name.empty()) return;
-    if (runs_text(language_, name)) ++out_.text_runners;
+    if (name == "getattr" && names_literally(node)) named_literally_ = api_.node_start_byte(node);
     const std::size_t dot = name.rfind('.');
     const std::string_view object = dot == name.npos ? std::string_view() : name.substr(0, dot);
     const bool of_itself = object == "self" || object == "this" || (!receiver_.empty() && object == receiver_);
-    const bool own =
-        name == own_name_ || name == "Self::" + own_name_ || (of_itself && name.substr(dot + 1) == own_name_);
-    if (in_function_ && !own_name_.empty() && own) recursive_ = true;
+    for (Callable& one : callable_) {
+      if (one.name.empty()) continue;
+      one.recursive = one.recursive || name == one.name || name == "Self::" + one.name ||
+                      (of_itself && name.substr(dot + 1) == one.name);
+    }
+  }
+
+  /// getattr(x, "a"): no other name can come out of it.
+  [[nodiscard]] bool names_literally(TSNode call) const {
+    const TSNode arguments = child(call, "arguments");
+    if (api_.node_is_null(arguments)) return false;
+    Cursor cursor(api_, arguments);
+    int named = 0;
+    for (bool more = cursor.down(); more; more = cursor.next()) {
+      const std::string_view type = api_.node_type(cursor.node());
+      if (!api_.node_is_named(cursor.node()) || type == "comment") continue;
+      if (++named == 2) return type == "string" && text_of(cursor.node()).find('{') == std::string_view::npos;
+    }
+    return false;
+  }
+
+  /// What counts of nodes that have no kind.
+  void look_at_rest(TSNode node, const Place& place, std::string_view type) {
+    const auto has = [&](const char* field) { return !api_.node_is_null(child(node, field)); };
+    // What follows is an if that is written otherwise.
+    if ((type == "match_pattern" && has("condition")) || (type == "let_declaration" && has("alternative")))
+      count(1 + place.nesting, place);
+    if (type == "preproc_arg" || (type == "token_tree" && place.parent != "token_tree"))
+      count_words(text_of(node), place);
+    // Names of types and of namespaces run nothing.
+    const bool is_name = type.ends_with("identifier") && type != "type_identifier" && type != "namespace_identifier";
+    if (is_name || type == "string_fragment" || type == "string_content") look_at_name(node, place);
+  }
+
+  /// Whatever is done with it: what runs text may be called by another name then.
+  void look_at_name(TSNode node, const Place& place) {
+    const std::string_view name = text_of(node);
+    if (!runs_text(language_, name) || api_.node_start_byte(node) == named_literally_) return;
+    const bool of_regular_expressions = name == "compile" && place.parent == "attribute" && place.field == "attribute";
+    const bool of_class = name == "constructor" && place.parent == "method_definition";
+    const bool of_argument = place.parent == "keyword_argument" && place.field == "name";
+    if (!of_regular_expressions && !of_class && !of_argument) ++out_.text_runners;
+  }
+
+  /// A macro's text has no tree: its words are counted, with the braces around them as nesting.
+  void count_words(std::string_view text, const Place& place) {
+    Place at = place;
+    bool after_else = false;
+    std::string_view sequence;
+    for (std::size_t i = 0; i < text.size();) {
+      const std::string_view two = text.substr(i, 2);
+      if (text[i] == '"' || text[i] == '\'') {
+        i = past_literal(text, i);
+      } else if (two == "//" || two == "/*") {
+        i = std::min(text.find(two == "//" ? "\n" : "*/", i + 2), text.size() - 1) + 1;
+      } else if (is_word_letter(text[i])) {
+        const std::size_t begin = i;
+        while (i < text.size() && is_word_letter(text[i])) ++i;
+        const std::string_view word = text.substr(begin, i - begin);
+        if (word == "else" || word == "goto")
+          ++now().cognitive;
+        else if (branches_in_macro(language_, word) && !(after_else && word == "if"))
+          count(1 + at.nesting, at);
+        after_else = word == "else";
+      } else {
+        if (two == "&&" || two == "||") {
+          if (two != sequence) ++now().cognitive;
+          sequence = two;
+          ++i;
+        } else if (const char mark = text[i]; mark == '{' || mark == '}' || mark == ';' || mark == ',') {
+          sequence = {};
+          at.nesting = std::max(place.nesting, at.nesting + (mark == '{' ? 1 : mark == '}' ? -1 : 0));
+          if (mark == ';' && (language_ != "rust" || at.nesting > place.nesting)) ++now().statements;
+        } else if (mark == '?' && language_ != "rust") {
+          count(1 + at.nesting, at);
+        }
+        if (std::isspace(static_cast<unsigned char>(text[i])) == 0) after_else = false;
+        ++i;
+      }
+    }
   }
 
   [[nodiscard]] std::string_view logical_operator(TSNode node, std::string_view type) const {
@@ -315,11 +412,16 @@ class Walk {
   Measures out_;
   std::size_t function_ = 0;  ///< the one that counts now
   std::string scope_;         ///< "Class."
-  std::string own_name_;
+  struct Callable {
+    std::string name;
+    bool recursive = false;
+  };
+  std::vector<Callable> callable_;  ///< the functions around, the innermost last
+  /// Where the getattr stands that was found to be harmless.
+  std::uint32_t named_literally_ = std::numeric_limits<std::uint32_t>::max();
   std::string_view receiver_;  ///< what its method calls itself by, where the language names it
   int tokens_ = 0;             ///< of the statement that is walked
   bool in_function_ = false;
-  bool recursive_ = false;
   bool too_deep_ = false;
 };
 

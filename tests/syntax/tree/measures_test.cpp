@@ -12,6 +12,7 @@
 #include <regex>
 
 #include "base/files.hpp"
+#include "syntax/tree/library.hpp"
 
 namespace accelopt::syntax::tree {
 namespace {
@@ -279,9 +280,65 @@ TEST_F(MeasuresTest, LayoutAndComments_CountNothing) {
 
 TEST_F(MeasuresTest, WhatRunsText_IsToldApart) {
   EXPECT_EQ(measured("python", "def f(a):\n    return eval('a + 1')\n").text_runners, 1);
-  EXPECT_EQ(measured("python", "def f(a):\n    exec(compile('x', '', 'exec'))\n").text_runners, 2);
+  EXPECT_EQ(measured("python", "def f(a):\n    exec(compile('x', '', 'exec'))\n").text_runners, 3);
   EXPECT_EQ(measured("javascript", "const f = (a) => new Function('a', 'return a')(eval('1'));").text_runners, 2);
   EXPECT_EQ(measured("python", "def f(a):\n    return a.evaluate('x')\n").text_runners, 0);
+}
+
+TEST_F(MeasuresTest, WhatRunsTextByAnotherName_IsToldApart) {
+  for (const char* text : {"run = eval\n", "from builtins import exec as go\n", "import builtins as b\n",
+                           "go = getattr(x, 'ev' + 'al')\n", "go = getattr(x, name)\n", "g = getattr\n"})
+    EXPECT_GE(measured("python", text).text_runners, 1) << text;
+  for (const char* text : {"import re\nword = re.compile('a')\n", "a = getattr(x, 'size', 0)\n", "f(compile=1)\n"})
+    EXPECT_EQ(measured("python", text).text_runners, 0) << text;
+  for (const char* text : {"(0, eval)(s);", "new vm.Script(s).runInThisContext();", "const v = require('node:vm');",
+                           "[].map.constructor(s)();", "const F = Function;", "x['constructor'];"})
+    EXPECT_GE(measured("javascript", text).text_runners, 1) << text;
+  EXPECT_EQ(measured("javascript", "class A { constructor(a) { this.a = a; } }").text_runners, 0);
+  EXPECT_EQ(measured("c", "int (*go)(const char *) = system;").text_runners, 1);
+  EXPECT_EQ(measured("c++", "boost::system::error_code e;").text_runners, 0);
+}
+
+TEST_F(MeasuresTest, BranchesInMacros_Count) {
+  const auto all = [&](const char* language, const char* text) { return measured(language, text).cognitive(); };
+  EXPECT_EQ(all("c", "#define PICK(a, b) if ((a) > (b)) { while (a) { --a; } } else { \"if\"; }\n"), 4);  // 1 + 2 + 1
+  EXPECT_EQ(all("c", "#define MOST(a, b) ((a) > (b) && (a) > 0 ? (a) : (b)) // if\n"), 2);
+  EXPECT_EQ(all("c", "#define SIZE 3\n"), 0);
+  EXPECT_EQ(all("rust", "fn f(a: u32) { write!(if a > 1 { 2 } else { match a { _ => '\"' } }); }"), 4);  // 1 + 1 + 2
+  EXPECT_EQ(all("rust", "fn f(a: &'static str) { println!(\"if {} for\", a); }"), 0);
+}
+
+TEST_F(MeasuresTest, GuardsAndLetElseOfRust_CountAsIfs) {
+  EXPECT_EQ(complexities("rust", R"code(fn f(a: u32) -> u32 {
+    match a { // 1
+        n if n > 3 => 1, // 2
+        _ => 0,
+    }
+}
+fn g(a: Option<u32>, b: bool) -> u32 {
+    let Some(x) = a else { if b { return 1; } return 0; }; // 1 + 2
+    x
+}
+)code"),
+            (Complexities{{"f", 3}, {"g", 3}}));
+}
+
+TEST_F(MeasuresTest, AFunctionInAnother_IsRecursiveByItself) {
+  EXPECT_EQ(complexities("python", "def f(a):\n    def go(b):\n        return go(b)\n    return go(a)\n"),
+            (Complexities{{"f", 1}}));
+  EXPECT_EQ(complexities("python", "def f(a):\n    def go(b):\n        return f(b)\n    return go(f(a))\n"),
+            (Complexities{{"f", 1}}));
+}
+
+TEST(DefaultFolders, ABuildFoldersGrammars_AreThoseOfABuildTreeAlone) {
+  const auto folder = *base::TemporaryFolder::create("accelopt-grammars-test");
+  const auto program = folder.path() / "build" / "bin";
+  ASSERT_TRUE(base::make_folders(program));
+  EXPECT_EQ(Library::default_folders(program).size(), 1U);
+  ASSERT_TRUE(base::write_file(folder.path() / "build" / "CMakeCache.txt", ""));
+  const auto folders = Library::default_folders(program);
+  ASSERT_EQ(folders.size(), 2U);
+  EXPECT_EQ(folders[1].lexically_normal(), folder.path() / "grammars");
 }
 
 TEST_F(MeasuresTest, WhatCannotBeRead_IsRefused) {
@@ -301,7 +358,10 @@ TEST_F(MeasuresTest, WithoutGrammars_SaysHowToGetThem) {
   EXPECT_EQ(measures.error().code, base::ErrorCode::unsupported);
   EXPECT_NE(measures.error().message.find("scripts/fetch-grammars.sh"), std::string::npos);
   ASSERT_TRUE(base::write_file(empty.path() / "c.so", "no library"));
-  EXPECT_NE(reader->measure("c", "int f;").error().message.find("cannot be opened"), std::string::npos);
+  EXPECT_NE(reader->measure("c", "int f;").error().message.find("cannot be opened: "), std::string::npos);
+  std::filesystem::permissions(empty.path() / "c.so", std::filesystem::perms::others_write,
+                               std::filesystem::perm_options::add);
+  EXPECT_NE(reader->measure("c", "int f;").error().message.find("others may write it"), std::string::npos);
 }
 
 /// What clang-tidy says of each function. Lambdas, gotos and recursion it counts otherwise, and says so.
