@@ -83,7 +83,7 @@ bool is_public(const CodeLanguage& language, const FunctionPlace& function) {
     return function.name.find("::") != std::string::npos || !has_word(function.signature, "static");
   if (language.name == "rust") return has_word(function.signature, "pub");
   // "__init__" is called by everybody.
-  if (language.name == "python" && name.starts_with("__") && name.ends_with("__")) return true;
+  if (language.form == FunctionForm::indentation && name.starts_with("__") && name.ends_with("__")) return true;
   return !name.starts_with('_') && !name.starts_with('#');
 }
 
