@@ -34,7 +34,7 @@ struct TriedBeside {
   std::optional<model::Interval> score{};  ///< over the baseline, by a play-off; none: it was in none
   bool built = true;                       ///< false: no kernel came
   std::string refused{};  ///< why its confirmation ended without a winner; empty: it had none, or passed
-  std::vector<model::ProfileItem> times{};  ///< of its profile; empty: none is on record
+  std::vector<model::ProfileItem> times{};             ///< of its profile; empty: none is on record
   std::string_view than = model::measure_of("").than;  ///< after its ratio: "its parent's speed"
 };
 

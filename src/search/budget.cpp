@@ -97,11 +97,11 @@ void Budget::end_by(EndReason limit, const Amounts& wanted) {
                    " s were used, and the rest is kept for the confirmation" +
                    advice(*settings_.max_seconds, elapsed_seconds(), wanted);
   } else if (limit == EndReason::max_tokens) {
-    explanation_ = std::to_string(used.tokens) + " of " + std::to_string(*settings_.max_tokens) +
-                   " tokens were used" + kept + ", and the next question may take " + std::to_string(wanted.tokens);
+    explanation_ = std::to_string(used.tokens) + " of " + std::to_string(*settings_.max_tokens) + " tokens were used" +
+                   kept + ", and the next question may take " + std::to_string(wanted.tokens);
   } else if (limit == EndReason::max_usd) {
-    explanation_ = "$" + number(used.usd) + " of $" + number(*settings_.max_usd) +
-                   " were used" + kept + ", and the next question may cost $" + number(wanted.usd);
+    explanation_ = "$" + number(used.usd) + " of $" + number(*settings_.max_usd) + " were used" + kept +
+                   ", and the next question may cost $" + number(wanted.usd);
   } else if (limit == EndReason::max_device_seconds) {
     explanation_ = number(used.device_seconds) + " of " + number(*settings_.max_device_seconds) +
                    " s of the device were used, and the rest is kept for the confirmation" +
