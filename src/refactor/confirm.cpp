@@ -336,7 +336,7 @@ void Checker::tell_growth(const Measured& measured, CheckResult& result) const {
 }
 
 Result<std::vector<std::string>> Checker::text_problems(const std::vector<ChangedFile>& changes, CheckResult& result) {
-  const auto compared = compare_readability(*reader_, task_.language, changes);
+  auto compared = compare_readability(*reader_, task_.language, changes);
   if (compared) {
     result.readability = std::move(*compared);
     return std::vector<std::string>();
