@@ -53,8 +53,8 @@ base::Result<MeasuredChip> with_constants(const Generation& chip, const std::fil
     const double number = value.is_number() ? value.get<double>() : std::nan("");
     if (!std::isfinite(number) || number <= 0)
       return refuse(ErrorCode::invalid_argument, fmt::format("\"{}\" is {}, and has to be over 0", name, value.dump()));
-    const auto* const known =
-        std::find_if(kConstants.begin(), kConstants.end(), [&](const auto& one) { return one.first == name; });
+    const auto* const known = std::find_if(kConstants.begin(), kConstants.end(),
+                                           [&wanted = name](const auto& one) { return one.first == wanted; });
     if (known == kConstants.end())
       return refuse(ErrorCode::invalid_argument, fmt::format("\"{}\" is no constant of the model", name));
     out.chip.*known->second = number;
