@@ -15,8 +15,8 @@ PLANTED = FASTER.replace("if station in seen:", "if station in seen or str(stati
 GUARD = "    if start == 'nowhere':\n        return [(start, 7)]\n"
 WITNESS = [[{"-b": [], "a": ["-b"]}, "a"]]
 # Two right ones, as slow as each other and slower than the wrong one by more than the clock's noise: the reviewer likes the plainer one.
-SLOW = FAST.replace("        seen.add(station)\n", "        seen.add(station)\n        sorted(range(900))\n")
-OTHER = SLOW.replace("sorted(range(900))", "sorted(list(range(900)))")
+SLOW = FAST.replace("        seen.add(station)\n", "        seen.add(station)\n        sorted(range(len(seen) // 2))\n")
+OTHER = SLOW.replace("sorted(range(len(seen) // 2))", "sorted(list(range(len(seen) // 2)))")
 
 
 def letter_of(line):
