@@ -73,7 +73,9 @@ export async function showRuns(signal) {
     document.getElementById(by > 0 ? 'newer' : offset > 0 ? 'newer' : 'older')?.focus();
   };
   const load = async () => {
-    const { total, runs } = await get(`runs?offset=${offset}&limit=${kRunsAtOnce}`);
+    const asked = offset;
+    const { total, runs } = await get(`runs?offset=${asked}&limit=${kRunsAtOnce}`);
+    if (asked !== offset) return true; // the page was turned meanwhile
     const now = JSON.stringify([offset, total, runs]);
     if (now === before) return true;
     before = now;
