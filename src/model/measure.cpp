@@ -11,29 +11,27 @@
 namespace accelopt::model {
 namespace {
 
+constexpr Measure kTime = {.goal = "time",
+                           .better = "faster",
+                           .worse = "slower",
+                           .gain = "speed-up",
+                           .by_workload = "speed-up",
+                           .ratio = "the old time / the new time",
+                           .than = "its parent's speed",
+                           .makes = "run {} as fast",
+                           .runs = "runs {} as fast",
+                           .wanted = "less processor time"};
+
+constexpr Measure complexity() {
+  Measure measure = kTime;
+  measure.goal = "complexity";
+  measure.wanted = "a lower complexity";
+  return measure;
+}
+
 constexpr auto kMeasures = std::to_array<Measure>({
-    {.goal = "time",
-     .better = "faster",
-     .worse = "slower",
-     .gain = "speed-up",
-     .by_workload = "speed-up",
-     .ratio = "the old time / the new time",
-     .than = "its parent's speed",
-     .makes = "run {} as fast",
-     .runs = "runs {} as fast",
-     .beside = "as",
-     .wanted = "less processor time"},
-    {.goal = "complexity",
-     .better = "faster",
-     .worse = "slower",
-     .gain = "speed-up",
-     .by_workload = "speed-up",
-     .ratio = "the old time / the new time",
-     .than = "its parent's speed",
-     .makes = "run {} as fast",
-     .runs = "runs {} as fast",
-     .beside = "as",
-     .wanted = "a lower complexity"},
+    kTime,
+    complexity(),
     {.goal = "memory",
      .better = "smaller",
      .worse = "larger",
@@ -43,7 +41,6 @@ constexpr auto kMeasures = std::to_array<Measure>({
      .than = "as small as its parent's peak of memory",
      .makes = "have a peak of memory besides its start-up {} as small",
      .runs = "has a peak of memory besides its start-up {} as small",
-     .beside = "as",
      .wanted = "a smaller peak of memory"},
     {.goal = "readability",
      .better = "simpler",
@@ -54,7 +51,6 @@ constexpr auto kMeasures = std::to_array<Measure>({
      .than = "as low as its parent's cognitive complexity",
      .makes = "have a cognitive complexity {} as low",
      .runs = "has a cognitive complexity {} as low",
-     .beside = "as",
      .wanted = "simpler code, by cognitive complexity"},
 });
 
@@ -62,7 +58,7 @@ constexpr auto kMeasures = std::to_array<Measure>({
 
 const Measure& measure_of(std::string_view goal) {
   const auto* const found = std::ranges::find(kMeasures, goal, &Measure::goal);
-  return found == kMeasures.end() ? kMeasures.front() : *found;
+  return found == kMeasures.end() ? kTime : *found;
 }
 
 const Measure& measure_of(const Task& task) {
@@ -70,7 +66,7 @@ const Measure& measure_of(const Task& task) {
 }
 
 std::string compared(const Measure& measure, std::string_view ratio, std::string_view with) {
-  return fmt::format("{} {} {}", fmt::format(fmt::runtime(measure.runs), ratio), measure.beside, with);
+  return fmt::format("{} as {}", fmt::format(fmt::runtime(measure.runs), ratio), with);
 }
 
 std::string verdict_word(Verdict verdict, const Measure& measure) {

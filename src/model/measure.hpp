@@ -21,7 +21,6 @@ struct Measure {
   std::string_view than;         ///< of the parent: "2.00x its parent's speed"
   std::string_view makes;        ///< a format: "run {} as fast", of a ratio
   std::string_view runs;         ///< "runs {} as fast"
-  std::string_view beside;       ///< "as", before what it is compared with
   std::string_view wanted;       ///< "less processor time"
 };
 
