@@ -289,6 +289,13 @@ class Story {
   void find_winner() {
     if (!out_.run.result) return;
     const std::string winner = text_at(*out_.run.result, "solution_id");
+    // A reviewer speaks after the confirmation, so the result has what its step has not.
+    const auto notes = out_.run.result->find("notes");
+    if (notes != out_.run.result->end() && notes->is_array()) {
+      for (model::Evaluation& one : out_.confirmations) {
+        if (one.source_id == winner) one.notes = notes->get<std::vector<std::string>>();
+      }
+    }
     if (winner.empty()) return;
     // The first way in which a kernel came about counts: what has a place before an equal one that was known already.
     StoryAttempt* found = nullptr;

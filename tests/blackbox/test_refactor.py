@@ -9,6 +9,7 @@ import pathlib
 import re
 import sqlite3
 import subprocess
+import unittest
 
 import pages
 import support
@@ -114,6 +115,23 @@ class CheckTest(support.TestCase):
         self.assertEqual(found["commit"], "")
         same = self.check(self.source.replace("    seen = []", "    seen = []  # stations"))
         self.assertEqual((same["verdict"], same["failed_gate"]), ("not_faster", ""))
+
+    @unittest.skipUnless(support.takes_long(), "takes a minute: --long")
+    def test_a_large_gain_beside_a_long_start_up_is_no_hidden_work(self):
+        start_up = '"""Stations and what is reached from them."""\n\nWARM = sum(range(30_000_000))\n'
+        source = self.source.replace('"""Stations and what is reached from them."""\n', start_up)
+        self.assertNotEqual(source, self.source)
+        self.source = source
+        (self.repository / "routes" / "graph.py").write_text(source)
+        self.git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qam", "Warm")
+        toml = self.task_folder / "refactor.toml"
+        toml.write_text(toml.read_text().replace("[200, 1600]", "[3200]"))
+        found = self.check(self.body(FAST))
+        self.assertEqual(found["verdict"], "faster", json.dumps(found["gates"]))
+        unit = next(one for one in found["workloads"] if one["role"] == "race")
+        start_up_ms = found["start_up_ms"]["old"]
+        with_start_up = (start_up_ms + unit["old_ms"]) / (start_up_ms + unit["new_ms"])
+        self.assertLess(with_start_up, found["speedup"]["estimate"] ** 0.25, "wall-clock time cannot show a quarter of the gain")
 
 
 class RefactorTest(support.TestCase):

@@ -174,7 +174,7 @@ class Reader(review_judges.Judge):
         self.asked = []
 
     def answer_all(self, folder):
-        for file in sorted(folder.glob("*.question.md")):
+        for file in sorted(folder.glob("*reviewer*.question.md")):
             question = review_judges.Question(file)
             if "-readable-" not in file.name:
                 question.answer({"better": "equal", "why": "alike"} if question.is_pair else review_judges.opinion(question.changes[0]))
@@ -283,6 +283,30 @@ class ReadabilityTest(GoalCase):
         explained = self.succeed("explain", "last", "--workspace", self.workspace).out
         self.assertIn("How labels became simpler", explained)
         self.assertIn("as low as the baseline", explained)
+
+    @unittest.skipUnless(support.takes_long(), "takes a minute: --long")
+    def test_a_critical_search_waits_for_a_mailbox_to_say_what_is_easier_to_read(self):
+        reader, box = Reader("early"), self.folder / "box"
+        answers = {role: answer[0]["text"] for role, answer in script(executor=[{"text": block(self.nested, self.early, self.SOURCE)}])["roles"].items()}
+        answers["tester"] = json.dumps({"tests": []})
+        finished = self.start("refactor", "run", self.task_folder, "--workspace", self.workspace, "--json", "--knowledge", "none", "--seed", 7, "--iterations", 1,
+                              "--patience", 0, "--critical", "--mailbox", box, "--model", MODEL, "--exit-when-waiting").finish(BUSY_SECONDS)
+        for _ in range(12):
+            if finished.code != 6:
+                break
+            self.assertEqual(self.git("branch", "--list", "accelopt/*"), "", "nothing is committed while somebody may still say what is easier to read")
+            reader.answer_all(box)
+            for file in sorted(box.glob("*.question.md")):
+                role = next((role for role in answers if role in file.name), None)
+                if role is not None:
+                    file.with_name(file.name.replace(".question.md", ".answer.md")).write_text(answers[role])
+            finished = self.start("resume", "last", "--workspace", self.workspace, "--json", "--exit-when-waiting").finish(BUSY_SECONDS)
+        self.assertEqual(finished.code, 0, finished)
+        self.assertEqual(len(reader.asked), 2, "both orders")
+        message = self.git("log", "-1", "--format=%B", finished.last["commit"])
+        self.assertIn("\nMore-Readable: preferred in both orders by", message)
+        for command in (["explain", "last"], ["report", "last", "-o", "-"]):
+            self.assertIn("prefers the new code in both orders", self.succeed(*command, "--workspace", self.workspace).out, command)
 
 
 if __name__ == "__main__":
