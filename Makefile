@@ -17,8 +17,8 @@
 
 SHELL := /bin/bash
 JOBS ?= $(shell nproc)
-# Many tests wait, for servers or for the machine's lock: one more than there are processors keeps these busy.
-TEST_JOBS ?= $(shell expr $(JOBS) + 1)
+# Many tests wait, for servers or for the machine's lock: two more than there are processors keep these busy.
+TEST_JOBS ?= $(shell expr $(JOBS) + 2)
 SECONDS_EACH ?= 600
 PREFIX ?= /usr/local
 export CCACHE_SLOPPINESS := pch_defines,time_macros

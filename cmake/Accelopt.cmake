@@ -115,7 +115,7 @@ function(accelopt_test name)
   set(others)
   if(ARG_ALONE)
     gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60 TEST_FILTER "${ARG_ALONE}" TEST_LIST ${target}_alone
-                         PROPERTIES ${properties} RESOURCE_LOCK cpu PROCESSORS 3)
+                         PROPERTIES ${properties} RESOURCE_LOCK cpu PROCESSORS 4)
     set(others TEST_FILTER "-${ARG_ALONE}")
   endif()
   if(ARG_MEASURES)
