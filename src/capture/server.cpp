@@ -18,7 +18,6 @@ using base::ErrorCode;
 using base::Json;
 
 constexpr std::size_t kMostAnswerBytes = 128U << 20;  ///< base64 of the most cubins, and plans
-constexpr const char* kName = "the capturing process";
 
 /// Python's own files: its library lies beside it, or where the link to it leads.
 std::vector<fs::path> folders_of(const fs::path& program) {
@@ -67,13 +66,12 @@ base::Result<void> CaptureServer::start(const std::stop_token& stop) {
     TRY_ASSIGN(rules, sandbox::make_rule_set(files));
     options.file_rules = &rules;
   }
-  TRY_ASSIGN(process_, sandbox::LineProcess::start(std::move(options), {STDIN_FILENO, STDOUT_FILENO}, kName));
-  auto first = receive(options_.start_limit, stop);
-  if (!first) return tl::make_unexpected(first.error());
-  const auto ready = first->find("ready");
-  if (ready == first->end() || !ready->is_object()) {
+  TRY_ASSIGN(process_, sandbox::JsonProcess::start(std::move(options), "the capturing process", kMostAnswerBytes));
+  TRY_ASSIGN(const Json first, process_.receive(options_.start_limit, stop));
+  const auto ready = first.find("ready");
+  if (ready == first.end() || !ready->is_object()) {
     process_.end();
-    const Json error = first->value("error", Json::object());
+    const Json error = first.value("error", Json::object());
     return base::fail(ErrorCode::unsupported,
                       std::string(nki ? "NKI kernels cannot be traced here: " : "Triton cannot capture here: ") +
                           base::text_at(error, "message"));
@@ -87,35 +85,10 @@ base::Result<void> CaptureServer::start(const std::stop_token& stop) {
   return {};
 }
 
-base::Result<Json> CaptureServer::receive(std::chrono::seconds limit, const std::stop_token& stop) {
-  auto line = process_.receive(std::chrono::steady_clock::now() + limit, kMostAnswerBytes, stop);
-  if (!line) {
-    const bool ended = line.error().code == ErrorCode::unavailable;
-    const std::string how = ended ? process_.reap() : std::string();
-    process_.end();
-    if (ended) return base::fail(ErrorCode::unavailable, std::string(kName) + " " + how);
-    return tl::make_unexpected(line.error());
-  }
-  auto parsed = base::parse_json(*line, kName);
-  if (parsed && parsed->is_object()) return parsed;
-  process_.end();
-  return base::fail(ErrorCode::corrupt, std::string(kName) + " answered what is no object");
-}
-
 base::Result<Answer> CaptureServer::ask(Json request, const std::stop_token& stop) {
   const std::scoped_lock lock(mutex_);
   if (!process_.valid()) TRY(start(stop));
-  request["id"] = ++last_id_;
-  const auto deadline = std::chrono::steady_clock::now() + options_.answer_limit;
-  if (const auto sent = process_.send(base::canonical(request), deadline, stop); !sent) {
-    process_.end();
-    return tl::make_unexpected(sent.error());
-  }
-  TRY_ASSIGN(Json answer, receive(options_.answer_limit, stop));
-  if (answer.value("id", Json()) != last_id_) {
-    process_.end();
-    return base::fail(ErrorCode::corrupt, std::string(kName) + " answered another request");
-  }
+  TRY_ASSIGN(const Json answer, process_.ask(std::move(request), options_.answer_limit, stop));
   return Answer{answer.value("ok", Json()), answer.value("error", Json())};
 }
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <mutex>
@@ -15,7 +14,7 @@
 #include "base/json.hpp"
 #include "base/result.hpp"
 #include "capture/python.hpp"
-#include "sandbox/line_process.hpp"
+#include "sandbox/json_process.hpp"
 
 namespace accelopt::capture {
 
@@ -50,14 +49,12 @@ class CaptureServer {
 
  private:
   base::Result<void> start(const std::stop_token& stop);
-  base::Result<base::Json> receive(std::chrono::seconds limit, const std::stop_token& stop);
 
   ServerOptions options_;
   std::mutex mutex_;
   std::optional<base::TemporaryFolder> files_;  ///< holds the package, and a folder for scratch
-  sandbox::LineProcess process_;
+  sandbox::JsonProcess process_;
   std::string version_;
-  std::int64_t last_id_ = 0;
 };
 
 }  // namespace accelopt::capture

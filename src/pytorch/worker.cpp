@@ -123,8 +123,8 @@ base::Result<void> Worker::run(const capture::Python& python, const std::stop_to
       options.file_rules = &rules;
     }
   }
-  TRY_ASSIGN(process_, sandbox::LineProcess::start(std::move(options), {STDIN_FILENO, STDOUT_FILENO}, kName));
-  TRY_ASSIGN(const Json first, receive(options_.start_limit, stop));
+  TRY_ASSIGN(process_, sandbox::JsonProcess::start(std::move(options), kName, kMostAnswerBytes));
+  TRY_ASSIGN(const Json first, process_.receive(options_.start_limit, stop));
   const auto ready = first.find("ready");
   if (ready == first.end() || !ready->is_object()) {
     process_.end();
@@ -139,34 +139,9 @@ base::Result<void> Worker::run(const capture::Python& python, const std::stop_to
   return {};
 }
 
-base::Result<Json> Worker::receive(std::chrono::seconds limit, const std::stop_token& stop) {
-  auto line = process_.receive(std::chrono::steady_clock::now() + limit, kMostAnswerBytes, stop);
-  if (!line) {
-    const bool ended = line.error().code == ErrorCode::unavailable;
-    const std::string how = ended ? process_.reap() : std::string();
-    process_.end();
-    if (ended) return base::fail(ErrorCode::unavailable, std::string(kName) + " " + how);
-    return tl::make_unexpected(line.error());
-  }
-  auto parsed = base::parse_json(*line, kName);
-  if (parsed && parsed->is_object()) return parsed;
-  process_.end();
-  return base::fail(ErrorCode::corrupt, std::string(kName) + " answered what is no object");
-}
-
 base::Result<Json> Worker::ask(Json request, const std::stop_token& stop) {
   if (!process_.valid()) return base::fail(ErrorCode::unavailable, std::string(kName) + " has ended");
-  request["id"] = ++last_id_;
-  const auto deadline = std::chrono::steady_clock::now() + options_.answer_limit;
-  if (const auto sent = process_.send(base::canonical(request), deadline, stop); !sent) {
-    process_.end();
-    return tl::make_unexpected(sent.error());
-  }
-  TRY_ASSIGN(const Json answer, receive(options_.answer_limit, stop));
-  if (answer.value("id", Json()) != last_id_) {
-    process_.end();
-    return base::fail(ErrorCode::corrupt, std::string(kName) + " answered another request");
-  }
+  TRY_ASSIGN(const Json answer, process_.ask(std::move(request), options_.answer_limit, stop));
   if (const auto error = answer.find("error"); error != answer.end())
     return base::fail(ErrorCode::invalid_argument, base::text_at(*error, "message"));
   return answer.value("ok", Json::object());

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <stop_token>
@@ -13,7 +12,7 @@
 #include "base/json.hpp"
 #include "base/result.hpp"
 #include "capture/python.hpp"
-#include "sandbox/line_process.hpp"
+#include "sandbox/json_process.hpp"
 
 namespace accelopt::pytorch {
 
@@ -45,14 +44,12 @@ class Worker {
  private:
   Worker(WorkerOptions options, base::TemporaryFolder files);
   base::Result<void> run(const capture::Python& python, const std::stop_token& stop);
-  base::Result<base::Json> receive(std::chrono::seconds limit, const std::stop_token& stop);
 
   WorkerOptions options_;
   base::TemporaryFolder files_;  ///< the package, and what Python writes
   std::filesystem::path tensors_;
-  sandbox::LineProcess process_;
+  sandbox::JsonProcess process_;
   std::string version_;
-  std::int64_t last_id_ = 0;
 };
 
 }  // namespace accelopt::pytorch

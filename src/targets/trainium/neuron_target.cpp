@@ -12,6 +12,7 @@
 #include "base/hash.hpp"
 #include "base/once_map.hpp"
 #include "evaluation/device_lock.hpp"
+#include "evaluation/host_target.hpp"
 #include "evaluation/invocation_axes.hpp"
 #include "targets/trainium/chip.hpp"
 #include "targets/trainium/description.hpp"
@@ -25,7 +26,6 @@ using base::Result;
 using evaluation::CallEnd;
 using evaluation::CallOutcome;
 using evaluation::Invocation;
-using evaluation::ReferenceTensor;
 
 struct CompiledKernel {
   model::BuildReport report;
@@ -95,7 +95,7 @@ const Generation* generation_of(const std::string& machine) {
   return nullptr;
 }
 
-class NeuronTarget final : public evaluation::Target {
+class NeuronTarget final : public evaluation::HostTarget {
  public:
   NeuronTarget(TrainiumOptions options, NeuronOptions device)
       : options_(std::move(options)), device_options_(std::move(device)) {}
@@ -121,7 +121,6 @@ class NeuronTarget final : public evaluation::Target {
                                   "the vendor's package in a sandboxed Python", peaks()};
   }
 
-  const std::string& task_header() const override { return header_; }
   model::Environment environment() const override {
     model::Environment out;
     out.device = name();
@@ -129,27 +128,18 @@ class NeuronTarget final : public evaluation::Target {
     return out;
   }
   std::string trust() const override { return "inspected-python"; }
-  std::int64_t last_level_bytes() const override { return 0; }
 
   Result<model::BuildReport> build(const model::Kernel& kernel, std::stop_token stop) override {
     TRY_ASSIGN(const CompiledPtr compiled, compile(kernel, stop));
     return compiled->report;
   }
-  void settle_helper_thread() override {}
-  int build_threads() const override { return 1; }
 
-  Result<std::vector<ReferenceTensor>> reference(evaluation::Precision precision,
-                                                 const std::vector<ReferenceTensor>& inputs,
-                                                 const Invocation& invocation) override {
-    return reference_(precision, inputs, invocation);
-  }
   Result<std::unique_ptr<evaluation::LiveKernel>> start(const model::Kernel& kernel, evaluation::Placement,
                                                         std::stop_token stop) override {
     TRY_ASSIGN(const CompiledPtr compiled, compile(kernel, stop));
     if (!compiled->report.built) return base::fail(ErrorCode::invalid_argument, compiled->report.diagnostics);
     return std::make_unique<NeuronKernel>(*device_, definition_, kernel, std::move(stop));
   }
-  std::unique_ptr<evaluation::Hold> quiet() override { return std::make_unique<evaluation::Hold>(); }
   Result<std::unique_ptr<evaluation::Hold>> lock_machine() override { return evaluation::hold(*lock_, use()); }
   Result<evaluation::Peaks> probe_peaks_again(std::stop_token) override { return peaks(); }
 
@@ -214,13 +204,10 @@ class NeuronTarget final : public evaluation::Target {
 
   TrainiumOptions options_;
   NeuronOptions device_options_;
-  model::Definition definition_;
   std::vector<model::AxisValues> axes_;  ///< those of the workloads, each once
   std::optional<evaluation::DeviceLock> lock_;
   std::unique_ptr<NeuronDevice> device_;
   base::OnceMap<CompiledKernel> compiled_;
-  evaluation::HostReference reference_;
-  std::string header_;
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "evaluation/host_target.hpp"
 #include "evaluation/invocation_axes.hpp"
 #include "evaluation/verify/inputs.hpp"
 #include "targets/trainium/constants.hpp"
@@ -28,7 +29,6 @@ using base::ErrorCode;
 using base::Result;
 using evaluation::CallOutcome;
 using evaluation::Invocation;
-using evaluation::ReferenceTensor;
 using model::ProfileItem;
 
 constexpr std::array<const char*, kQueues> kQueueNames{"TensorE", "VectorE", "ScalarE", "DMA in", "DMA out"};
@@ -137,7 +137,7 @@ std::vector<ProfileItem> profile_of(const Modelled& modelled) {
   return out;
 }
 
-class TrainiumTarget final : public evaluation::Target {
+class TrainiumTarget final : public evaluation::HostTarget {
  public:
   explicit TrainiumTarget(TrainiumOptions options)
       : options_(std::move(options)), chip_(options_.device.starts_with(kTrn2.name) ? kTrn2 : kTrn1) {}
@@ -173,7 +173,6 @@ class TrainiumTarget final : public evaluation::Target {
         version(), "a sandboxed Python without numbers", peaks()};
   }
 
-  const std::string& task_header() const override { return header_; }
   model::Environment environment() const override {
     model::Environment out;
     out.device = name();
@@ -182,28 +181,19 @@ class TrainiumTarget final : public evaluation::Target {
     return out;
   }
   std::string trust() const override { return "modelled"; }
-  std::int64_t last_level_bytes() const override { return 0; }
   evaluation::DeviceClock clock() const override { return evaluation::DeviceClock::modelled; }
 
   Result<model::BuildReport> build(const model::Kernel& kernel, std::stop_token stop) override {
     TRY_ASSIGN(const BuiltPtr built, tracer_->build(kernel, stop));
     return built->report;
   }
-  void settle_helper_thread() override {}
-  int build_threads() const override { return 1; }
 
-  Result<std::vector<ReferenceTensor>> reference(evaluation::Precision precision,
-                                                 const std::vector<ReferenceTensor>& inputs,
-                                                 const Invocation& invocation) override {
-    return reference_(precision, inputs, invocation);
-  }
   Result<std::unique_ptr<evaluation::LiveKernel>> start(const model::Kernel& kernel, evaluation::Placement,
                                                         std::stop_token stop) override {
     TRY_ASSIGN(BuiltPtr built, tracer_->build(kernel, stop));
     if (!built->report.built) return base::fail(ErrorCode::invalid_argument, built->report.diagnostics);
     return std::make_unique<ModelledKernel>(std::move(built), definition_, std::move(stop));
   }
-  std::unique_ptr<evaluation::Hold> quiet() override { return std::make_unique<evaluation::Hold>(); }
   Result<std::unique_ptr<evaluation::Hold>> lock_machine() override { return quiet(); }
   Result<evaluation::Peaks> probe_peaks_again(std::stop_token) override { return peaks(); }
 
@@ -304,7 +294,6 @@ class TrainiumTarget final : public evaluation::Target {
   TrainiumOptions options_;
   Generation chip_;
   std::string constants_;  ///< where they are from; empty: they are chip.hpp's
-  model::Definition definition_;
   model::Kernel baseline_;
   std::vector<std::vector<float>> inputs_;  ///< of the workload that was looked at last
   std::string drawn_;                       ///< its name
@@ -313,8 +302,6 @@ class TrainiumTarget final : public evaluation::Target {
   bool checks_ = false;                     ///< whether the task has a workload that is executed whole
   model::AxisValues workload_;              ///< that a profile tells of
   std::unique_ptr<Tracer> tracer_;
-  evaluation::HostReference reference_;
-  std::string header_;
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/files.hpp"
+#include "evaluation/host_target.hpp"
 #include "evaluation/invocation_axes.hpp"
 #include "evaluation/verify/known_outputs.hpp"
 #include "targets/triton/description.hpp"
@@ -17,7 +18,6 @@ using base::ErrorCode;
 using base::Result;
 using evaluation::CallOutcome;
 using evaluation::Invocation;
-using evaluation::ReferenceTensor;
 
 /// A kernel that the interpreter runs anew at each call, in a process of its own.
 class InterpretedKernel final : public evaluation::LiveKernel {
@@ -60,7 +60,7 @@ class InterpretedKernel final : public evaluation::LiveKernel {
   std::vector<std::string> outputs_;
 };
 
-class InterpreterTarget final : public evaluation::Target {
+class InterpreterTarget final : public evaluation::HostTarget {
  public:
   explicit InterpreterTarget(InterpreterOptions options) : options_(std::move(options)) {}
 
@@ -92,7 +92,6 @@ class InterpreterTarget final : public evaluation::Target {
         {}};
   }
 
-  const std::string& task_header() const override { return header_; }
   model::Environment environment() const override {
     model::Environment out;
     out.device = "Triton's interpreter";
@@ -100,35 +99,23 @@ class InterpreterTarget final : public evaluation::Target {
     return out;
   }
   std::string trust() const override { return "interpreted-python"; }
-  std::int64_t last_level_bytes() const override { return 0; }
 
   Result<model::BuildReport> build(const model::Kernel& kernel, std::stop_token stop) override {
     TRY_ASSIGN(const BuiltPtr built, capturer_->build(kernel, stop));
     return built->report;
   }
-  void settle_helper_thread() override {}
-  int build_threads() const override { return 1; }
 
-  Result<std::vector<ReferenceTensor>> reference(evaluation::Precision precision,
-                                                 const std::vector<ReferenceTensor>& inputs,
-                                                 const Invocation& invocation) override {
-    return reference_(precision, inputs, invocation);
-  }
   Result<std::unique_ptr<evaluation::LiveKernel>> start(const model::Kernel& kernel, evaluation::Placement,
                                                         std::stop_token stop) override {
     return std::make_unique<InterpretedKernel>(*capturer_, definition_, kernel, std::move(stop));
   }
-  std::unique_ptr<evaluation::Hold> quiet() override { return std::make_unique<evaluation::Hold>(); }
   Result<std::unique_ptr<evaluation::Hold>> lock_machine() override { return quiet(); }
   Result<evaluation::Peaks> probe_peaks_again(std::stop_token) override { return evaluation::Peaks{}; }
 
  private:
   InterpreterOptions options_;
-  model::Definition definition_;
   std::optional<base::TemporaryFolder> folder_;
   std::unique_ptr<Capturer> capturer_;
-  evaluation::HostReference reference_;
-  std::string header_;
 };
 
 }  // namespace
