@@ -79,10 +79,12 @@ class Pattern:
 class Index:
     """value[i0, i1, ...] = offset + sum of strides[k] * ik"""
 
-    __slots__ = ("offset", "pattern")
+    __slots__ = ("column", "offset", "pattern", "row")
 
     def __init__(self, offset: int, pattern: Pattern) -> None:
         self.offset, self.pattern = offset, pattern
+        self.column: Index | None = None  # self[:, None] and self[None, :], once somebody asked
+        self.row: Index | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -94,6 +96,20 @@ class Index:
 
     def __getitem__(self, key: Any) -> Index:
         keys = key if isinstance(key, tuple) else (key,)
+        if len(keys) == 2:
+            first, second = keys
+            if second is None and self.column is not None and first == WHOLE:
+                return self.column
+            if first is None and self.row is not None and second == WHOLE:
+                return self.row
+        made = self.taken(keys)
+        if len(keys) == 2 and keys[0] is None and keys[1] is not None:
+            self.row = made
+        elif len(keys) == 2 and keys[1] is None and keys[0] is not None:
+            self.column = made
+        return made
+
+    def taken(self, keys: Sequence[Any]) -> Index:
         news = tuple([item is None for item in keys])
         whole = [item for item in keys if item is not None]
         if len(whole) > len(self.pattern.shape) or whole.count(WHOLE) != len(whole):

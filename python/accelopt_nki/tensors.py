@@ -47,7 +47,7 @@ class View:
 class Plan:
     """What indices of these patterns make of a tensor's axes, wherever they begin."""
 
-    __slots__ = ("axes", "rows", "shape")
+    __slots__ = ("axes", "limits", "rows", "shape")
 
     def __init__(self, tensor: Tensor, keys: Sequence[Any]) -> None:
         self.shape = broadcast([key.shape for key in keys if isinstance(key, Index)])
@@ -67,6 +67,8 @@ class Plan:
             spans = [step * (n - 1) for step, n in zip(own, self.shape) if step]
             self.rows.append((count, stride, own, sum(s for s in spans if s < 0), sum(s for s in spans if s > 0)))
         self.axes = list(zip(self.shape, strides))
+        # Of each axis: its stride, and from where to where an index may begin that goes along it like this.
+        self.limits = [(stride, -below, count - 1 - above) for count, stride, _, below, above in self.rows]
 
 
 class Tensor:
@@ -123,6 +125,12 @@ class Tensor:
         if self.blocks:
             raise NkiError("err_failed_to_infer_tile_from_local_tensor", f"{self.storage.name} is used with block axes")
         axes = self.axes
+        if box is None and not self.bounds:
+            storage = self.storage
+            if isinstance(storage, Blocks):
+                number, offset = divmod(self.offset, storage.size)
+                return View(storage.made.get(number) or storage.buffer(number), offset, axes)
+            return View(storage, self.offset, axes)
         if box:
             axes = [(end - begin, stride) for (begin, end), (_, stride) in zip(box, self.axes)]
         for limit, low, strides in self.bounds:
@@ -205,6 +213,13 @@ class Tensor:
         plan = self.plans.get(patterns)
         if plan is None:
             plan = self.plans[patterns] = Plan(self, keys)
+        offset = self.offset
+        for start, (stride, low, high) in zip(starts, plan.limits):
+            if not low <= start <= high:
+                break
+            offset += start * stride
+        else:
+            return Tensor(self.storage, offset, plan.axes, extents=plan.shape)
         offset, inside = self.offset, True
         for axis, (count, stride, _, below, above) in enumerate(plan.rows):
             start = starts[axis]

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "targets/trainium/slices.hpp"
+
 namespace accelopt::targets::trainium {
 namespace {
 
@@ -157,6 +159,7 @@ class Checker {
 
   /// Outputs are written whole, and no place by two iterations of an affine loop.
   Refusal writes() {
+    if (written_once(program_)) return {};
     std::vector<std::vector<std::uint32_t>> writer(program_.buffers.size());  // instruction + 1 by element
     for (const std::uint32_t output : program_.outputs)
       writer[output].assign(static_cast<std::size_t>(program_.buffers[output].size()), 0);

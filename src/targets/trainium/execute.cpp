@@ -6,6 +6,12 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <optional>
+#include <unordered_map>
+
+#include "targets/trainium/product.hpp"
+#include "targets/trainium/side_by_side.hpp"
+#include "targets/trainium/slices.hpp"
 
 namespace accelopt::targets::trainium {
 namespace {
@@ -13,6 +19,8 @@ namespace {
 /// What an element holds that nobody wrote: a NaN that arithmetic hands on, and that says whose it was.
 constexpr std::uint32_t kPoison = 0x7fe00000U;
 constexpr std::uint32_t kPoisonNumber = 0x001fffffU;
+/// Memory of tiles that is kept for the next ones: fresh pages cost more than what most instructions do.
+constexpr std::size_t kMostSpareBytes = std::size_t{32} << 20;
 
 float poison_of(std::size_t buffer) {
   return std::bit_cast<float>(kPoison | (static_cast<std::uint32_t>(buffer) & kPoisonNumber));
@@ -123,26 +131,15 @@ void scatter(float* memory, const View& view, std::int64_t partition, const std:
   for_rows(view, view.offset + partition * view.axes[0].stride, 1, row);
 }
 
-/// sums[m][n] += a[m] * b[n], a few rows at a time: `b` is read once for all of them.
-void add_outer_product(const std::vector<float>& a, const std::vector<float>& b, std::vector<float>& sums) {
-  constexpr std::size_t kRows = 4;
-  const std::size_t columns = b.size();
-  std::size_t m = 0;
-  for (; m + kRows <= a.size(); m += kRows) {
-    float* const s0 = sums.data() + m * columns;
-    float* const s1 = s0 + columns;
-    float* const s2 = s1 + columns;
-    float* const s3 = s2 + columns;
-    for (std::size_t n = 0; n < columns; ++n) {
-      s0[n] += a[m] * b[n];
-      s1[n] += a[m + 1] * b[n];
-      s2[n] += a[m + 2] * b[n];
-      s3[n] += a[m + 3] * b[n];
-    }
+/// The rows of a view, where each lies in one piece.
+std::optional<Rows> rows_of(const float* memory, const View& view) {
+  std::int64_t run = 1;
+  for (std::size_t i = view.axes.size(); i-- > 1;) {
+    if (view.axes[i].count == 1) continue;
+    if (view.axes[i].stride != run) return std::nullopt;
+    run *= view.axes[i].count;
   }
-  for (; m < a.size(); ++m) {
-    for (std::size_t n = 0; n < columns; ++n) sums[m * columns + n] += a[m] * b[n];
-  }
+  return Rows{memory + view.offset, view.axes[0].stride};
 }
 
 class Machine {
@@ -189,6 +186,11 @@ class Machine {
     if (memory_[number] != nullptr) return memory_[number];
     const Buffer& buffer = program_.buffers[number];
     const auto size = static_cast<std::size_t>(buffer.size());
+    if (std::vector<std::vector<float>>& spare = spare_[size]; !spare.empty()) {
+      own_[number] = std::move(spare.back());
+      spare.pop_back();
+      spare_bytes_ -= size * sizeof(float);
+    }
     own_[number].assign(size, buffer.identity ? 0.0F : buffer.fill.value_or(poison_of(number)));
     if (buffer.identity) {
       const auto n = static_cast<std::size_t>(buffer.shape[0]);
@@ -199,7 +201,12 @@ class Machine {
 
   void release(std::uint32_t number, std::size_t now) {
     if (last_use_[number] != now || own_[number].empty()) return;
-    std::vector<float>().swap(own_[number]);
+    const std::size_t bytes = own_[number].size() * sizeof(float);
+    if (spare_bytes_ + bytes <= kMostSpareBytes) {
+      spare_bytes_ += bytes;
+      spare_[own_[number].size()].push_back(std::move(own_[number]));
+    }
+    own_[number] = {};
     memory_[number] = nullptr;
   }
 
@@ -288,19 +295,11 @@ class Machine {
     const View& moving = program_.view(one.sources[1]);
     const auto rows = static_cast<std::size_t>(target.partitions());
     const auto columns = static_cast<std::size_t>(target.per_partition());
-    std::vector<float> sums(rows * columns, 0.0F);
-    for (std::int64_t k = 0; k < stationary.partitions(); ++k) {
-      gather(memory_[stationary.buffer], stationary, k, a_);
-      gather(memory_[moving.buffer], moving, k, b_);
-      if ((one.flags & 2) != 0) {  // the moving matrix only says which element goes where
-        for (std::size_t n = 0; n < columns; ++n) {
-          if (b_[n] == 0) continue;
-          for (std::size_t m = 0; m < rows; ++m) sums[m * columns + n] += a_[m] * b_[n];
-        }
-        continue;
-      }
-      add_outer_product(a_, b_, sums);
-    }
+    const auto depth = static_cast<std::size_t>(stationary.partitions());
+    const bool moves = (one.flags & 2) != 0;
+    const std::vector<float>& sums =
+        moves ? moved(stationary, moving, depth, rows, columns)
+              : product_.of(rows_of(stationary, left_), rows_of(moving, right_), depth, rows, columns);
     for (std::size_t m = 0; m < rows; ++m) {
       const auto p = static_cast<std::int64_t>(m);
       if ((one.flags & 1) != 0)
@@ -310,6 +309,33 @@ class Machine {
       for (std::size_t n = 0; n < columns; ++n) a_[n] += sums[m * columns + n];
       scatter(to, target, p, a_);
     }
+  }
+
+  /// As they lie in memory, or else gathered to `copy`.
+  Rows rows_of(const View& view, std::vector<float>& copy) {
+    const float* const memory = memory_[view.buffer];
+    if (const auto rows = trainium::rows_of(memory, view)) return *rows;
+    copy.clear();
+    for (std::int64_t k = 0; k < view.partitions(); ++k) {
+      gather(memory, view, k, a_);
+      copy.insert(copy.end(), a_.begin(), a_.end());
+    }
+    return {copy.data(), view.per_partition()};
+  }
+
+  /// A product whose moving matrix only says which element goes where.
+  const std::vector<float>& moved(const View& stationary, const View& moving, std::size_t depth, std::size_t rows,
+                                  std::size_t columns) {
+    sums_.assign(rows * columns, 0.0F);
+    for (std::size_t k = 0; k < depth; ++k) {
+      gather(memory_[stationary.buffer], stationary, static_cast<std::int64_t>(k), a_);
+      gather(memory_[moving.buffer], moving, static_cast<std::int64_t>(k), b_);
+      for (std::size_t n = 0; n < columns; ++n) {
+        if (b_[n] == 0) continue;
+        for (std::size_t m = 0; m < rows; ++m) sums_[m * columns + n] += a_[m] * b_[n];
+      }
+    }
+    return sums_;
   }
 
   void transpose(const Instruction& one, const View& target, float* to) {
@@ -332,8 +358,14 @@ class Machine {
   std::vector<float*> memory_;           ///< by buffer; null: not there now
   std::vector<std::vector<float>> own_;  ///< of those that are neither inputs nor outputs
   std::vector<std::size_t> last_use_;    ///< instruction
+  std::unordered_map<std::size_t, std::vector<std::vector<float>>> spare_;  ///< of tiles that are done with, by size
+  std::size_t spare_bytes_ = 0;
+  Product product_;
   std::vector<float> a_;
   std::vector<float> b_;
+  std::vector<float> left_;
+  std::vector<float> right_;
+  std::vector<float> sums_;
 };
 
 /// The tile whose poison lies in an output; "": none does.
@@ -357,7 +389,9 @@ std::string poisoned(const Program& program, const std::vector<std::span<float>>
 
 base::Result<std::string> execute(const Program& program, const std::vector<std::span<const float>>& inputs,
                                   const std::vector<std::span<float>>& outputs, const std::stop_token& stop) {
-  TRY(execute_some(program, std::vector<bool>(program.instructions.size(), true), inputs, outputs, stop));
+  const std::vector<Part> parts = independent_parts(program, most_parts());
+  TRY(side_by_side(parts.size(),
+                   [&](std::size_t i) { return execute_some(program, parts[i], inputs, outputs, stop); }));
   return poisoned(program, outputs);
 }
 

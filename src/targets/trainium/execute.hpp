@@ -13,8 +13,9 @@
 namespace accelopt::targets::trainium {
 
 /// Runs the program on its inputs, which are as large as its input buffers. `outputs` hold what an unwritten output
-/// keeps, and are overwritten. Tiles live from their first write to their last use. Gives "", or which uninitialised
-/// tile reached an output. @error cancelled.
+/// keeps, and are overwritten. Tiles live from their first write to their last use. Where parts of the
+/// outputs are computed apart from each other, several threads compute them; the bits are those of one. Gives "", or
+/// which uninitialised tile reached an output. @error cancelled.
 base::Result<std::string> execute(const Program& program, const std::vector<std::span<const float>>& inputs,
                                   const std::vector<std::span<float>>& outputs, const std::stop_token& stop);
 

@@ -123,13 +123,19 @@ base::Result<std::string> ReferencePlaces::check(const Program& program,
       }
     }
   }
-  TRY_ASSIGN(const std::vector<Pages> given, outputs_of(program, needed, inputs, stop));
+  TRY_ASSIGN(const auto given, values_at(program, needed, inputs, stop));
+  std::size_t next = 0;  // of `needed`, which follow each other as what is asked does
+  std::size_t in_next = 0;
   for (const Stretch& one : asked) {
     double error = 0;
     double size = 0;
     for (std::int64_t i = one.begin; i < one.end; ++i) {
       const double right = expected_[one.output][static_cast<std::size_t>(i)];
-      const double value = given[one.output][static_cast<std::size_t>(cuts_[one.output].whole(i))];
+      const double value = given[next][in_next++];
+      if (in_next == given[next].size()) {
+        ++next;
+        in_next = 0;
+      }
       error += (value - right) * (value - right);
       size += right * right;
     }

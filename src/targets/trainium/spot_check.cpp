@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <map>
 #include <memory>
+#include <numeric>
 #include <random>
+#include <utility>
 
 #include "targets/trainium/execute.hpp"
+#include "targets/trainium/side_by_side.hpp"
 
 namespace accelopt::targets::trainium {
 namespace {
@@ -20,73 +22,76 @@ constexpr std::int64_t kMostInStretch = 256;  ///< of a stretch
 /// Two orders of float32 additions differ by 1e-6 of the values; an element that is missing by a sixteenth and more.
 constexpr double kAllowed = 1e-4;
 
-/// Elements of a tensor in HBM.
-class Intervals {
- public:
-  void add(std::int64_t begin, std::int64_t end) {
-    auto at = all_.lower_bound(begin);
-    if (at != all_.begin() && std::prev(at)->second >= begin) --at;
-    while (at != all_.end() && at->first <= end) {
-      begin = std::min(begin, at->first);
-      end = std::max(end, at->second);
-      at = all_.erase(at);
-    }
-    all_[begin] = end;
-  }
-  [[nodiscard]] bool meets(std::int64_t begin, std::int64_t end) const {
-    const auto at = all_.lower_bound(end);
-    return at != all_.begin() && std::prev(at)->second > begin;
-  }
-
- private:
-  std::map<std::int64_t, std::int64_t> all_;
+struct Freed {
+  void operator()(float* memory) const { std::free(memory); }  // NOLINT(cppcoreguidelines-no-malloc): of calloc
 };
+/// A large tensor of which a few pages are written.
+using Pages = std::unique_ptr<float[], Freed>;
+using Values = std::vector<std::vector<float>>;
 
-/// Calls `visit(begin, end)` for every run of a view; true as soon as one call says so.
-template <class Visit>
-bool for_runs(const View& view, std::int64_t base, std::size_t axis, Visit& visit) {
-  const Axis& here = view.axes[axis];
-  if (axis + 1 == view.axes.size()) {
-    const std::int64_t span = (here.count - 1) * here.stride;
-    return visit(base + std::min<std::int64_t>(span, 0), base + std::max<std::int64_t>(span, 0) + 1);
-  }
-  for (std::int64_t i = 0; i < here.count; ++i) {
-    if (for_runs(view, base + i * here.stride, axis + 1, visit)) return true;
-  }
-  return false;
-}
-
-/// Whether the instruction gives every element of its tile a value that does not depend on what was there.
-bool replaces(const Program& program, const Instruction& one) {
-  const View& target = program.view(one.target);
-  const bool spread = std::all_of(target.axes.begin(), target.axes.end(),
-                                  [](const Axis& axis) { return axis.count == 1 || axis.stride != 0; });
-  const bool whole = target.partitions() * target.per_partition() == program.buffers[target.buffer].size();
-  const bool accumulates = one.op == Op::matmul && (one.flags & 1) != 0;
-  return whole && spread && !accumulates &&
-         std::none_of(one.sources.begin(), one.sources.end(),
-                      [&](std::uint32_t source) { return program.view(source).buffer == target.buffer; });
-}
-
-}  // namespace
-
-void Freed::operator()(float* memory) const {
-  std::free(memory);  // NOLINT(cppcoreguidelines-no-malloc): of calloc
-}
-
-base::Result<std::vector<Pages>> outputs_of(const Program& program, const std::vector<Stretch>& stretches,
-                                            const std::vector<std::span<const float>>& inputs,
-                                            const std::stop_token& stop) {
-  std::vector<Pages> out;
+/// Of the stretches in `group`, by their numbers, into `out`.
+base::Result<void> compute(const Program& program, const Part& part, const std::vector<Stretch>& stretches,
+                           const std::vector<std::size_t>& group, const std::vector<std::span<const float>>& inputs,
+                           const std::stop_token& stop, Values& out) {
+  std::vector<Pages> pages;
   std::vector<std::span<float>> spans;
   for (const std::uint32_t output : program.outputs) {
     const auto size = static_cast<std::size_t>(program.buffers[output].size());
     // NOLINTNEXTLINE(cppcoreguidelines-no-malloc): pages that nobody touches cost nothing
-    out.emplace_back(static_cast<float*>(std::calloc(size, sizeof(float))));
-    if (!out.back()) return base::fail(base::ErrorCode::exhausted, "too little memory for an output");
-    spans.emplace_back(out.back().get(), size);
+    pages.emplace_back(static_cast<float*>(std::calloc(size, sizeof(float))));
+    if (!pages.back()) return base::fail(base::ErrorCode::exhausted, "too little memory for an output");
+    spans.emplace_back(pages.back().get(), size);
   }
-  TRY(execute_some(program, needed_for(program, stretches), inputs, spans, stop));
+  TRY(execute_some(program, part, inputs, spans, stop));
+  for (const std::size_t number : group) {
+    const Stretch& one = stretches[number];
+    out[number].assign(pages[one.output].get() + one.begin, pages[one.output].get() + one.end);
+  }
+  return {};
+}
+
+/// Groups of stretches that lie near each other, and what each needs; one alone where they need much of the same.
+std::vector<std::pair<std::vector<std::size_t>, Part>> groups_of(const Program& program,
+                                                                 const std::vector<Stretch>& stretches) {
+  std::vector<std::size_t> order(stretches.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::pair(stretches[a].output, stretches[a].begin) < std::pair(stretches[b].output, stretches[b].begin);
+  });
+  const auto chosen = [&](std::size_t begin, std::size_t end) {
+    std::vector<Stretch> own;
+    for (std::size_t i = begin; i < end; ++i) own.push_back(stretches[order[i]]);
+    return needed_for(program, own);
+  };
+  Part all = chosen(0, order.size());
+  const double work = work_of(program, all);
+  const std::size_t most = std::min({most_parts(), order.size(), parts_worth(work)});
+  std::vector<std::pair<std::vector<std::size_t>, Part>> out;
+  double together = 0;
+  for (std::size_t k = 0; most > 1 && k < most; ++k) {
+    const std::size_t begin = k * order.size() / most;
+    const std::size_t end = (k + 1) * order.size() / most;
+    out.emplace_back(std::vector(order.begin() + static_cast<std::ptrdiff_t>(begin),
+                                 order.begin() + static_cast<std::ptrdiff_t>(end)),
+                     chosen(begin, end));
+    together += work_of(program, out.back().second);
+  }
+  if (most < 2 || !pays(together, work)) {
+    out.clear();
+    out.emplace_back(std::move(order), std::move(all));
+  }
+  return out;
+}
+
+}  // namespace
+
+base::Result<Values> values_at(const Program& program, const std::vector<Stretch>& stretches,
+                               const std::vector<std::span<const float>>& inputs, const std::stop_token& stop) {
+  Values out(stretches.size());
+  const auto groups = groups_of(program, stretches);
+  TRY(side_by_side(groups.size(), [&](std::size_t i) {
+    return compute(program, groups[i].second, stretches, groups[i].first, inputs, stop, out);
+  }));
   return out;
 }
 
@@ -104,51 +109,19 @@ std::vector<Stretch> draw_stretches(const Program& program, int count, std::uint
   return out;
 }
 
-std::vector<bool> needed_for(const Program& program, const std::vector<Stretch>& stretches) {
-  std::vector<bool> out(program.instructions.size(), false);
-  std::vector<bool> tiles(program.buffers.size(), false);
-  std::map<std::uint32_t, Intervals> tensors;
-  for (const Stretch& one : stretches) tensors[program.outputs[one.output]].add(one.begin, one.end);
-  for (std::size_t i = program.instructions.size(); i-- > 0;) {
-    const Instruction& one = program.instructions[i];
-    const View& target = program.view(one.target);
-    if (on_chip(program.buffers[target.buffer].space)) {
-      if (!tiles[target.buffer]) continue;
-      if (replaces(program, one)) tiles[target.buffer] = false;
-    } else {
-      const auto known = tensors.find(target.buffer);
-      auto meets = [&](std::int64_t begin, std::int64_t end) { return known->second.meets(begin, end); };
-      if (known == tensors.end() || !for_runs(target, target.offset, 0, meets)) continue;
-    }
-    out[i] = true;
-    for (const std::uint32_t source : one.sources) {
-      const View& view = program.view(source);
-      const Space space = program.buffers[view.buffer].space;
-      if (on_chip(space)) tiles[view.buffer] = true;
-      if (space != Space::scratch && space != Space::output) continue;
-      Intervals& needed = tensors[view.buffer];
-      auto add = [&](std::int64_t begin, std::int64_t end) {
-        needed.add(begin, end);
-        return false;
-      };
-      for_runs(view, view.offset, 0, add);
-    }
-  }
-  return out;
-}
-
 base::Result<std::string> spot_check(const Program& candidate, const Program& baseline,
                                      const std::vector<std::span<const float>>& inputs, std::uint64_t seed,
                                      const std::stop_token& stop) {
   const std::vector<Stretch> stretches = draw_stretches(baseline, kStretches, seed);
-  TRY_ASSIGN(const std::vector<Pages> expected, outputs_of(baseline, stretches, inputs, stop));
-  TRY_ASSIGN(const std::vector<Pages> given, outputs_of(candidate, stretches, inputs, stop));
-  for (const Stretch& one : stretches) {
+  TRY_ASSIGN(const Values expected, values_at(baseline, stretches, inputs, stop));
+  TRY_ASSIGN(const Values given, values_at(candidate, stretches, inputs, stop));
+  for (std::size_t number = 0; number < stretches.size(); ++number) {
+    const Stretch& one = stretches[number];
     double error = 0;
     double size = 0;
-    for (std::int64_t i = one.begin; i < one.end; ++i) {
-      const double right = expected[one.output][static_cast<std::size_t>(i)];
-      const double difference = given[one.output][static_cast<std::size_t>(i)] - right;
+    for (std::size_t i = 0; i < given[number].size(); ++i) {
+      const double right = expected[number][i];
+      const double difference = given[number][i] - right;
       error += difference * difference;
       size += right * right;
     }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
 #include <utility>
 
 #include "base/hash.hpp"
@@ -12,6 +13,7 @@
 #include "evaluation/verify/inputs.hpp"
 #include "targets/trainium/check.hpp"
 #include "targets/trainium/description.hpp"
+#include "targets/trainium/side_by_side.hpp"
 #include "targets/trainium/task_check.hpp"
 
 namespace accelopt::targets::trainium {
@@ -95,9 +97,10 @@ Result<BuiltPtr> Tracer::trace_now(const model::Kernel& kernel, const std::stop_
       return built;
     }
     built->plans[axes_[i]].program = std::move(*program);
+    auto canonical = std::async(std::launch::async, [&] { return base::canonical((*traces)[0]); });
     problem = take(i, file, *built);
     if (!problem.empty()) return built;
-    identity += base::canonical((*traces)[0]) + '\n';
+    identity += canonical.get() + '\n';
   }
   built->report.machine_code_id = base::sha256_hex(identity);
   built->report.build_id = base::sha256_hex(version_ + '\n' + std::string(chip_.name) + '\n' + identity);
@@ -112,16 +115,18 @@ std::string Tracer::take(std::size_t place, const std::string& file, Built& buil
   };
   if (const Refusal refusal = check(plan.program, chip_); !refusal.message.empty())
     return located(refusal.line, refusal.message);
-  for (const Policy policy : {Policy::hoist, Policy::literal}) {
+  const auto timed = side_by_side(2, [&](std::size_t number) -> Result<void> {
+    const Policy policy = number == 0 ? Policy::hoist : Policy::literal;
     Lowered lowered = lower(plan.program, chip_, policy);
-    auto timing = schedule(plan.program, lowered, chip_);
-    if (!timing) return file + ": error: " + timing.error().message;
-    (policy == Policy::hoist ? plan.time.hoist : plan.time.literal) = std::move(*timing);
-    lowered.work.clear();
-    lowered.place.clear();
-    lowered.tiles.clear();
-    if (policy == Policy::literal) plan.time.traffic = std::move(lowered);
-  }
+    TRY_ASSIGN((policy == Policy::hoist ? plan.time.hoist : plan.time.literal), schedule(plan.program, lowered, chip_));
+    if (policy == Policy::hoist) return {};
+    lowered.work = {};
+    lowered.place = {};
+    lowered.tiles = {};
+    plan.time.traffic = std::move(lowered);
+    return {};
+  });
+  if (!timed) return file + ": error: " + timed.error().message;
   const Modelled& time = plan.time;
   built.report.remarks.push_back(fmt::format(
       "modelled: {:.1f} to {:.1f} us, {} instructions, {:.1f} MB read, {:.1f} MB written, SBUF {} KiB and PSUM {} "
