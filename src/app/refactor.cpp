@@ -192,6 +192,8 @@ Result<std::vector<std::string>> lint_refactor(const Shell& shell, const Refacto
   const auto held_out = [](const refactor::Workload& one) { return one.role == refactor::Role::held_out; };
   if (std::ranges::none_of(task.workloads, held_out))
     lines.emplace_back("no workload is held out: a second family of inputs is needed to claim a lower complexity");
+  TRY_ASSIGN(const auto gaps, checker->generator_gaps());
+  lines.insert(lines.end(), gaps.begin(), gaps.end());
   return lines;
 }
 

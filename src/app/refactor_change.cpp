@@ -44,6 +44,7 @@ Result<std::unique_ptr<refactor::Checker>> prepare_checker(const Shell& shell, c
                                            .tools = options.tools,
                                            .stop = shell.stops.wind_down,
                                            .step = options.step,
+                                           .gate = options.gate,
                                            .hold = std::move(hold)});
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <memory>
 
 #include <fmt/format.h>
@@ -53,12 +55,17 @@ void print_readability(const refactor::Readability& it) {
   if (it.simpler) fmt::print("{}\n", report::printable_lines(refactor::describe(it.preference, it.reviewer)));
 }
 
-void print_report(const app::RefactorReport& report) {
+void print_gate(const refactor::Gate& gate) {
+  fmt::print("{:<13} {:<7} {:.1f} s\n", gate.name, gate.passed ? "passed" : "FAILED", gate.seconds);
+  for (const std::string& fact : gate.facts) fmt::print("    {}\n", report::printable_lines(fact));
+}
+
+/// Whether its gates were printed as they ended.
+enum class Gates { to_print, printed };
+
+void print_report(const app::RefactorReport& report, Gates gates) {
   const refactor::CheckResult& result = report.result;
-  for (const refactor::Gate& gate : result.gates) {
-    fmt::print("{:<13} {:<7} {:.1f} s\n", gate.name, gate.passed ? "passed" : "FAILED", gate.seconds);
-    for (const std::string& fact : gate.facts) fmt::print("    {}\n", report::printable_lines(fact));
-  }
+  if (gates == Gates::to_print) std::ranges::for_each(result.gates, print_gate);
   for (const refactor::UnitResult& unit : result.units) {
     if (result.goal == refactor::Goal::memory) {
       constexpr double kMebibyte = 1 << 20;
@@ -85,11 +92,12 @@ void print_report(const app::RefactorReport& report) {
   if (!report.commit.empty()) fmt::print("commit {} on {}\n", report.commit.substr(0, 12), report.branch.substr(11));
 }
 
-base::Result<Exit> finish(const RefactorFlags& flags, const app::RefactorReport& report) {
+base::Result<Exit> finish(const RefactorFlags& flags, const app::RefactorReport& report,
+                          Gates gates = Gates::to_print) {
   if (flags.json)
     fmt::print("{}\n", base::canonical(app::story_of(report)));
   else
-    print_report(report);
+    print_report(report, gates);
   if (!flags.pr_text.empty()) TRY(base::write_file(flags.pr_text, app::pull_request_text(report)));
   switch (report.result.verdict) {
     case refactor::Verdict::better:
@@ -102,13 +110,20 @@ base::Result<Exit> finish(const RefactorFlags& flags, const app::RefactorReport&
   return Exit::check_failed;
 }
 
-/// Calls what examines changes, with its steps shown.
+/// Calls what examines changes, with its steps shown, and gates as they end where they are all of one change.
 template <class Use>
-auto with_steps(RefactorFlags& flags, const Use& use) {
+auto with_steps(RefactorFlags& flags, const Use& use, Gates gates = Gates::to_print) {
   flags.options.tools.assign(flags.tools.begin(), flags.tools.end());
   flags.options.workspace = app::find_workspace(flags.workspace);
   report::StepProgress steps(stderr, {.live = !flags.json && isatty(STDERR_FILENO) == 1});
   flags.options.step = [&](const std::string& step) { steps.begin(step); };
+  if (gates == Gates::printed) {
+    flags.options.gate = [&](const refactor::Gate& gate) {
+      steps.end();  // a live line is off the screen before another is on it
+      print_gate(gate);
+      std::fflush(stdout);
+    };
+  }
   auto result = use(flags.options);
   steps.end();
   return result;
@@ -118,11 +133,15 @@ base::Result<Exit> check(const app::Shell& shell, RefactorFlags& flags) {
   flags.change.file = flags.change_file;
   if (flags.change_file.empty() == flags.change.commit.empty())
     return refuse_options({base::ErrorCode::invalid_argument, "give a diff or a file, or --of COMMIT; one of them"});
-  TRY_ASSIGN(const auto report, with_steps(flags, [&](const app::RefactorOptions& options) {
-               return app::check_refactor(shell, options, flags.change,
-                                          flags.commit ? app::Commit::yes : app::Commit::no);
-             }));
-  return finish(flags, report);
+  const Gates gates = flags.json ? Gates::to_print : Gates::printed;
+  TRY_ASSIGN(const auto report, with_steps(
+                                    flags,
+                                    [&](const app::RefactorOptions& options) {
+                                      return app::check_refactor(shell, options, flags.change,
+                                                                 flags.commit ? app::Commit::yes : app::Commit::no);
+                                    },
+                                    gates));
+  return finish(flags, report, gates);
 }
 
 /// Puts the run's commit onto a head that moved; says what came of it.

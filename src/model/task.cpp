@@ -130,7 +130,11 @@ std::string language_name(const Task& task) {
 std::string task_id(const Task& task) {
   Json identity = task;
   identity.erase("hints");
-  if (task.repo) identity["refactor"].erase("file");
+  // Where it lies is no part of it, and `content` says all that `files` does.
+  if (task.repo) {
+    identity["refactor"].erase("file");
+    identity["refactor"].erase("files");
+  }
   return base::sha256_hex(base::canonical(identity));
 }
 
@@ -241,6 +245,7 @@ ACCELOPT_JSON(Entry) {
 ACCELOPT_JSON(RepoPart) {
   field.required("file", it.file, "content", it.content, "commit", it.commit, "language", it.language, "scope",
                  it.scope);
+  field.unless_empty("files", it.files);
 }
 
 ACCELOPT_JSON(Task) {

@@ -95,6 +95,8 @@ struct RepoPart {
   std::string commit;              ///< of the base, in full
   std::string language;            ///< as experiences name it, "python"
   std::vector<std::string> scope;  ///< "file#function" or "file": all that may change
+  /// SHA-256 of each file that `content` is over, by its path from the folder: which of them changed. Empty: not kept.
+  std::map<std::string, std::string> files{};
 };
 
 struct Task {

@@ -11,6 +11,7 @@
 #include "base/hash.hpp"
 #include "base/names.hpp"
 #include "base/text.hpp"
+#include "refactor/case_survey.hpp"
 #include "refactor/functions.hpp"
 #include "syntax/tree/library.hpp"
 
@@ -22,8 +23,6 @@ using base::ErrorCode;
 using base::Result;
 
 constexpr int kBaseTestRuns = 3;
-constexpr int kSmallSizes = 6;     ///< 0 to 5 are compared always
-constexpr int kCasesPerSize = 20;  ///< small ones are cheap
 constexpr int kDifferentialSeeds = 2;
 constexpr std::size_t kNamedTests = 5;
 /// So many tests that fail may be unsteady; of more, the change is the cause.
@@ -375,18 +374,11 @@ Result<std::vector<std::string>> Checker::generated_problems(const CheckResult& 
 Result<std::vector<std::string>> Checker::behaviour_problems(const Trees& trees) {
   for (const Workload& workload : task_.workloads) {
     if (workload.role == Role::held_out) continue;
-    std::vector<std::int64_t> sizes;
-    for (int size = 0; size < kSmallSizes; ++size) sizes.push_back(size);
-    sizes.push_back(17);  // odd, and no power of two
-    if (workload.role == Role::check)
-      sizes.insert(sizes.end(), workload.sizes.begin(), workload.sizes.end());
-    else
-      sizes.push_back(workload.sizes.front());
     for (int round = 0; round < kDifferentialSeeds; ++round) {
-      for (const std::int64_t size : sizes) {
+      for (const std::int64_t size : compared_sizes(workload)) {
         const CaseRequest request{.workload = workload.name,
                                   .size = size,
-                                  .count = size < 20 ? kCasesPerSize : workload.count,
+                                  .count = compared_count(workload, size),
                                   .seed = next_seed("differential") >> 16U};
         TRY_ASSIGN(const PairResult pair, driver_->run_pair(trees, request));
         if (!pair.difference.empty()) return std::vector<std::string>{to_string(request) + ": " + pair.difference};
@@ -408,7 +400,7 @@ Result<std::vector<std::string>> Checker::held_out_problems(const Trees& trees) 
       if (size < 0) continue;
       const CaseRequest request{.workload = workload.name,
                                 .size = size,
-                                .count = size < 20 ? kCasesPerSize : workload.count,
+                                .count = compared_count(workload, size),
                                 .seed = next_seed("held-out") >> 16U};
       TRY_ASSIGN(const PairResult pair, driver_->run_pair(trees, request));
       if (!pair.difference.empty()) {
@@ -421,21 +413,23 @@ Result<std::vector<std::string>> Checker::held_out_problems(const Trees& trees) 
 
 namespace {
 
-/// Notes gates in a result, each with the time since the one before.
+/// Notes gates in a result, each with the time since the one before, and tells them.
 class Gates {
  public:
-  explicit Gates(CheckResult& result) : result_(result) {}
+  Gates(CheckResult& result, const CheckSettings& settings) : result_(result), settings_(settings) {}
   /// Whether the check goes on.
   bool pass(const char* name, std::vector<std::string> problems) {
     const auto now = Clock::now();
     const double seconds = std::chrono::duration<double>(now - std::exchange(began_, now)).count();
     result_.gates.push_back({name, problems.empty(), std::move(problems), seconds});
     if (!result_.gates.back().passed) result_.failed_gate = name;
+    settings_.gate(result_.gates.back());
     return result_.gates.back().passed;
   }
 
  private:
   CheckResult& result_;
+  const CheckSettings& settings_;
   Clock::time_point began_ = Clock::now();
 };
 
@@ -447,7 +441,7 @@ Result<CheckResult> Checker::build(const std::string& tree) {
   result.tests = tests();
   result.flaky = flaky_;
   result.tree = tree;
-  Gates gates(result);
+  Gates gates(result, settings_);
   TRY_ASSIGN(const vcs::Listing listing, repository_.list(tree));
   TRY_ASSIGN(const auto changes, changed_files(repository_, listing_, listing));
   for (const ChangedFile& file : changes) result.files[file.path] = file.after;
@@ -466,7 +460,7 @@ Result<CheckResult> Checker::build(const std::string& tree) {
 }
 
 Result<bool> Checker::verify(CheckResult& change) {
-  Gates gates(change);
+  Gates gates(change, settings_);
   settings_.step("running the tests");
   TRY_ASSIGN(auto problems, test_problems(change.folder));
   change.flaky = flaky_;
@@ -485,7 +479,7 @@ Result<bool> Checker::verify(CheckResult& change) {
 }
 
 Result<bool> Checker::hold_out(CheckResult& change) {
-  Gates gates(change);
+  Gates gates(change, settings_);
   settings_.step("trying sizes that are not told");
   TRY_ASSIGN(auto problems, held_out_problems({base_folder_, change.folder}));
   const bool passed = gates.pass("held-out", std::move(problems));
@@ -494,7 +488,7 @@ Result<bool> Checker::hold_out(CheckResult& change) {
 }
 
 Result<void> Checker::confirm(CheckResult& change) {
-  Gates gates(change);
+  Gates gates(change, settings_);
   settings_.step("confirming");
   TRY_ASSIGN(const vcs::Listing listing, repository_.list(change.tree));
   TRY_ASSIGN(auto problems, confirm_in_fresh_trees(listing, change));
@@ -511,7 +505,7 @@ Result<CheckResult> Checker::check(const std::string& tree, Depth depth) {
     result.verdict = Verdict::not_better;
     return result;
   }
-  Gates gates(result);
+  Gates gates(result, settings_);
   settings_.step("racing");
   TRY_ASSIGN(auto problems, triage(result));
   if (!gates.pass("triage", std::move(problems))) return result;

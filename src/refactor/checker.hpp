@@ -26,15 +26,6 @@
 
 namespace accelopt::refactor {
 
-struct CheckSettings {
-  std::uint64_t seed = 0;
-  std::vector<std::filesystem::path> tools{};
-  std::stop_token stop{};
-  std::function<void(const std::string&)> step = [](const std::string&) {};  ///< what begins now
-  /// Taken for each pair that is timed.
-  MachineHold hold = [] { return base::Result<std::shared_ptr<void>>(nullptr); };
-};
-
 /// How far a change is examined. triage: faster in a short race; confirm: in fresh trees, which alone is reported.
 enum class Depth { triage, confirm };
 
@@ -52,6 +43,16 @@ struct Gate {
   double seconds = 0;
 };
 
+struct CheckSettings {
+  std::uint64_t seed = 0;
+  std::vector<std::filesystem::path> tools{};
+  std::stop_token stop{};
+  std::function<void(const std::string&)> step = [](const std::string&) {};  ///< what begins now
+  std::function<void(const Gate&)> gate = [](const Gate&) {};                ///< what ended now
+  /// Taken for each pair that is timed.
+  MachineHold hold = [] { return base::Result<std::shared_ptr<void>>(nullptr); };
+};
+
 /// A short race of two trees. Log-ratios are log(first / second), one a block.
 struct RaceResult {
   stats::TriageDecision decision;
@@ -59,6 +60,8 @@ struct RaceResult {
   StartUp start_up;
   std::vector<std::vector<UnitTimes>> blocks;  ///< by block, by raced unit
   std::string difference;                      ///< of their outputs, which ends it; empty: there is none
+  std::string
+      slower;  ///< where time is a guard: what the challenger of the base is certainly too slow on, which ends it
 };
 
 /// What confirmation measured of one unit; medians, less start-up.
@@ -130,6 +133,8 @@ class Contest {
     std::string difference;        ///< of their outputs; empty: there is none
   };
   [[nodiscard]] const StartUp& start_up() const { return start_up_; }
+  /// Of what each block has.
+  [[nodiscard]] const std::vector<Unit>& units() const { return raced_; }
   /// @error cancelled, io.
   base::Result<Block> next();
 
@@ -182,6 +187,8 @@ class Checker {
   base::Result<ProbeResult> probe(const CheckResult& change, const Probe& probe);
   /// What the generator writes for the first workload at this size, `count` cases. @error invalid_argument.
   base::Result<std::string> sample_cases(std::int64_t size, int count);
+  /// What a person should know of what the generator makes; a line each. @error invalid_argument: it fails.
+  base::Result<std::vector<std::string>> generator_gaps();
 
   [[nodiscard]] const vcs::Repository& repository() const { return repository_; }
   [[nodiscard]] const Task& task() const { return task_; }

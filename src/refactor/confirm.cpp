@@ -14,8 +14,6 @@ namespace {
 
 using base::Result;
 
-/// Blocks here take seconds, not milliseconds: fewer of them, and a wider interval is enough. What it says is as true.
-constexpr stats::ConfirmationRules kRules{.min_restarts = 3, .min_blocks = 12, .max_blocks = 36, .half_width = 0.1};
 /// Wall-clock time must show at least this share of the gain that processor time shows, as logarithms: else the work is
 /// done where it is not counted.
 constexpr double kLeastWallShare = 0.25;
@@ -119,12 +117,17 @@ Result<RaceResult> Checker::race(const CheckResult& leader, const CheckResult& c
   stats::TriageRules rules;
   rules.looks = {3, 4, 6, 8, 12, 16, 24, 32};
   stats::Triage decision(rules);
+  // Beside another change the guard says nothing: it allows so much against the base.
+  TimeGuard guard(leader.tree == tree_ ? task_.goal : Goal::time, contest.units());
   while (!decision.decided()) {
     TRY_ASSIGN(auto block, contest.next());
     result.difference = block.difference;
     if (!result.difference.empty()) return result;
+    guard.add(block.times);
+    result.slower = guard.broken();
     result.blocks.push_back(std::move(block.times));
     decision.add(block.log_ratio);
+    if (!result.slower.empty()) decision.expire();
     if (decision.samples().size() >= static_cast<std::size_t>(rules.looks.back())) decision.expire();
   }
   result.decision = decision.decision();
@@ -150,6 +153,7 @@ Result<std::vector<std::string>> Checker::triage(CheckResult& result) {
   result.start_up = raced.start_up;
   if (!raced.difference.empty()) return std::vector{raced.difference};
   result.triage = stats::as_ratio(raced.decision.log_ratio);
+  if (!raced.slower.empty()) return std::vector{raced.slower};
   const bool faster = raced.decision.verdict == stats::RaceVerdict::faster;
   result.verdict = faster ? Verdict::better : Verdict::not_better;
   return std::vector<std::string>();
@@ -193,10 +197,10 @@ Result<std::vector<std::string>> Checker::confirm_in_fresh_trees(const vcs::List
   result.verdict = Verdict::refused;
   std::vector<double> weights;
   for (const Unit& unit : units_) weights.push_back(unit.raced ? 1 : 0);
-  stats::Confirmation confirmation(weights, kRules);
-  stats::Confirmation times(weights, kRules);  // a guard, where something else decides
+  stats::Confirmation confirmation(weights, kConfirmationRules);
+  stats::Confirmation times(weights, kConfirmationRules);  // a guard, where something else decides
   Measured measured;
-  const bool time_guards = task_.goal == Goal::memory || task_.goal == Goal::readability;
+  const bool time_guards = time_is_a_guard(task_.goal);
   if (result.readability) {
     measured.of_text = simpler_log_ratio(result.readability->before, result.readability->after);
     if (!result.readability->simpler) measured.of_text = std::min(measured.of_text, 0.0);

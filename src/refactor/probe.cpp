@@ -8,6 +8,7 @@
 
 #include "base/names.hpp"
 #include "base/text.hpp"
+#include "refactor/case_survey.hpp"
 #include "refactor/checker.hpp"
 
 namespace accelopt::refactor {
@@ -127,6 +128,37 @@ Result<std::string> Checker::sample_cases(std::int64_t size, int count) {
   // The same each time: a question that shows it is to be the same question when it is asked again.
   return driver_->cases_of(base_folder_,
                            {.workload = task_.workloads.front().name, .size = size, .count = count, .seed = 1});
+}
+
+Result<std::vector<std::string>> Checker::generator_gaps() {
+  settings_.step("looking at what the generator makes");
+  std::vector<std::string> lines;
+  CaseSurvey survey;
+  for (const Workload& workload : task_.workloads) {
+    bool seeds_differ = false;
+    for (const std::int64_t size : compared_sizes(workload)) {
+      CaseRequest request{.workload = workload.name,
+                          .size = size,
+                          .count = compared_count(workload, size),
+                          .seed = next_seed("survey") >> 16U};
+      TRY_ASSIGN(const std::string first, driver_->cases_of(base_folder_, request));
+      request.seed = next_seed("survey") >> 16U;
+      TRY_ASSIGN(const std::string second, driver_->cases_of(base_folder_, request));
+      seeds_differ = seeds_differ || first != second;
+      survey.add(first);
+      survey.add(second);
+    }
+    if (!seeds_differ)
+      lines.push_back(workload.name +
+                      ": the generator makes the same cases whatever the seed, so that nothing is fresh");
+  }
+  const auto missing = survey.missing();
+  if (!missing.empty()) {
+    lines.push_back(
+        fmt::format("behaviour is compared on what the generator makes; in {} files of cases it never made: {}",
+                    survey.files(), base::joined(missing, "; ")));
+  }
+  return lines;
 }
 
 }  // namespace accelopt::refactor

@@ -2,6 +2,7 @@
 #include "refactor/race.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -13,16 +14,19 @@ namespace {
 constexpr double kLeastShare = 0.02;
 constexpr double kLeastSeconds = 1e-5;
 
-/// The log-ratio of the times. Timed units: net of start-up; others: in whole, to notice what became slower.
-double log_ratio(double old_seconds, double new_seconds, const StartUp& start_up, bool timed) {
+/// Blocks after which the guard looks, and the probability that any of its looks refuses what is as fast.
+constexpr auto kGuardLooks = std::to_array<std::size_t>({4, 6, 8, 12, 16, 24, 32});
+constexpr double kGuardAlpha = 0.05;
+
+}  // namespace
+
+double time_log_ratio(double old_seconds, double new_seconds, const StartUp& start_up, bool timed) {
   if (!timed) return std::log(std::max(old_seconds, kLeastSeconds) / std::max(new_seconds, kLeastSeconds));
   const double least = std::max(kLeastShare * start_up.old_seconds, kLeastSeconds);
   const double old_net = std::max(old_seconds - start_up.old_seconds, least);
   const double new_net = std::max(new_seconds - std::min(start_up.old_seconds, start_up.new_seconds), least);
   return std::log(old_net / new_net);
 }
-
-}  // namespace
 
 double memory_log_ratio(double old_peak, double new_peak, const StartUp* start_up) {
   const double apart = std::abs(old_peak - new_peak);
@@ -53,6 +57,29 @@ std::vector<Unit> units_of(const Task& task, Sizes sizes) {
   return units;
 }
 
+bool time_is_a_guard(Goal goal) {
+  return goal == Goal::memory || goal == Goal::readability;
+}
+
+TimeGuard::TimeGuard(Goal goal, std::vector<Unit> units)
+    : guards_(time_is_a_guard(goal)), units_(std::move(units)), log_ratios_(units_.size()) {}
+
+void TimeGuard::add(const std::vector<UnitTimes>& block) {
+  if (!guards_) return;
+  for (std::size_t i = 0; i < units_.size(); ++i) log_ratios_[i].push_back(block[i].time_log_ratio);
+  if (units_.empty() || std::ranges::find(kGuardLooks, log_ratios_.front().size()) == kGuardLooks.end()) return;
+  const double alpha = kGuardAlpha / static_cast<double>(kGuardLooks.size() * units_.size());
+  broken_.clear();
+  for (std::size_t i = 0; i < units_.size() && broken_.empty(); ++i) {
+    const stats::Interval interval = stats::trimmed_interval(log_ratios_[i], alpha);
+    if (interval.high >= -std::log1p(kConfirmationRules.allow_regression)) continue;
+    const stats::Interval ratio = stats::as_ratio(interval);
+    broken_ = fmt::format("{} became slower: old / new {:.2f}x [{:.2f}, {:.2f}], and {:.0f} % is allowed",
+                          to_string(units_[i]), ratio.estimate, ratio.low, ratio.high,
+                          kConfirmationRules.allow_regression * 100);
+  }
+}
+
 base::Result<StartUp> Race::measure_start_up(const std::string& workload, std::string& difference) {
   std::vector<double> old_times;
   std::vector<double> new_times;
@@ -81,7 +108,7 @@ base::Result<UnitTimes> Race::measure(const Unit& unit, const StartUp& start_up)
   const double old_cpu = pair.old_run.cpu_seconds;
   const double new_cpu = pair.new_run.cpu_seconds;
   const bool by_memory = deciding_.goal == Goal::memory;
-  times.time_log_ratio = log_ratio(old_cpu, new_cpu, start_up, unit.timed);
+  times.time_log_ratio = time_log_ratio(old_cpu, new_cpu, start_up, unit.timed);
   times.whole_log_ratio = std::log(std::max(old_cpu, kLeastSeconds) / std::max(new_cpu, kLeastSeconds));
   times.wall_log_ratio =
       std::log(std::max(pair.old_run.wall_seconds, kLeastSeconds) / std::max(pair.new_run.wall_seconds, kLeastSeconds));

@@ -8,9 +8,14 @@
 #include <vector>
 
 #include "refactor/driver.hpp"
+#include "stats/confirmation.hpp"
 #include "stats/estimate.hpp"
 
 namespace accelopt::refactor {
+
+/// Blocks here take seconds, not milliseconds: fewer of them, and a wider interval is enough. What it says is as true.
+inline constexpr stats::ConfirmationRules kConfirmationRules{
+    .min_restarts = 3, .min_blocks = 12, .max_blocks = 36, .half_width = 0.1, .half_width_of_gain = 0.1};
 
 /// One workload at one size.
 struct Unit {
@@ -51,6 +56,10 @@ enum class Sizes { all, largest };
 /// The units of the workloads that are timed.
 std::vector<Unit> units_of(const Task& task, Sizes sizes);
 
+/// log(old / new) of processor times in seconds. Timed units: less the start-up, where new code is charged a longer one
+/// and given nothing for a shorter one; others: in whole, to notice what became slower.
+double time_log_ratio(double old_seconds, double new_seconds, const StartUp& start_up, bool timed);
+
 /// Peaks of memory that are apart by less are alike: the kernel counts in pages, behind by some a processor, and
 /// allocators ask for more than they need. In bytes, and as a share of the old one.
 inline constexpr double kLeastBytesApart = 1 << 20;
@@ -68,6 +77,26 @@ using MachineHold = std::function<base::Result<std::shared_ptr<void>>()>;
 struct Deciding {
   Goal goal = Goal::time;
   double of_text = 0;  ///< log(old / new)
+};
+
+/// Whether time is no goal but a guard, so that less memory or simpler text is not paid for by it.
+bool time_is_a_guard(Goal goal);
+
+/// Asks of a race that something else decides whether new code is certainly slower than the confirmation will allow, so
+/// that no search builds on it. Simultaneous over its looks and units.
+class TimeGuard {
+ public:
+  TimeGuard(Goal goal, std::vector<Unit> units);
+  /// A block: an entry for each unit.
+  void add(const std::vector<UnitTimes>& block);
+  /// What became too slow, as of the last look; empty: nothing certainly did.
+  [[nodiscard]] const std::string& broken() const { return broken_; }
+
+ private:
+  bool guards_;
+  std::vector<Unit> units_;
+  std::vector<std::vector<double>> log_ratios_;  ///< by unit
+  std::string broken_;
 };
 
 class Race {

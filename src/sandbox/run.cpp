@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "sandbox/peak_memory.hpp"
+#include "sandbox/seen_time.hpp"
 
 namespace accelopt::sandbox {
 namespace {
@@ -75,8 +76,9 @@ base::Result<RunResult> run(SpawnOptions options, const RunLimits& limits, Pause
 
   const auto began = Clock::now();
   const auto paused_before = gate != nullptr ? gate->paused() : std::chrono::nanoseconds{0};
-  const auto running_time = [&] {
-    return Clock::now() - began - (gate != nullptr ? gate->paused() - paused_before : std::chrono::nanoseconds{0});
+  SeenTime time;
+  const auto take_turn = [&] {
+    time.turn(Clock::now() - began - (gate != nullptr ? gate->paused() - paused_before : std::chrono::nanoseconds{0}));
   };
   std::optional<PeakMemory> peak;
   options.reports_ends = limits.peak == Peak::followed;
@@ -88,7 +90,8 @@ base::Result<RunResult> run(SpawnOptions options, const RunLimits& limits, Pause
   bool open = true;
   while (true) {
     if (stop.stop_requested()) return base::fail(base::ErrorCode::cancelled, options.program + ": stopped as asked");
-    if (running_time() > limits.wall) {
+    take_turn();
+    if (time.seen() > limits.wall) {
       result.timed_out = true;
       break;
     }
@@ -110,13 +113,20 @@ base::Result<RunResult> run(SpawnOptions options, const RunLimits& limits, Pause
       result.state = *state;
       if (peak) result.state.peak_bytes = peak->bytes(state->peak_bytes);
       pollfd left{reader.get(), POLLIN, 0};
-      while (open && poll(&left, 1, 0) > 0 && running_time() <= limits.wall)
+      while (open && poll(&left, 1, 0) > 0 && time.seen() <= limits.wall) {
         open = drain(reader.get(), result.output, limits.output_bytes);
+        take_turn();
+      }
       break;
     }
   }
   process.end();
-  result.seconds = std::chrono::duration<double>(running_time()).count();
+  take_turn();
+  auto took = time.seen();
+  // The program may have run on while this process was suspended: so much as its processor time shows.
+  if (time.missed().count() > 0)
+    took = std::max(took, std::min<std::chrono::nanoseconds>(took + time.missed(), result.state.cpu_time));
+  result.seconds = std::chrono::duration<double>(took).count();
   return result;
 }
 

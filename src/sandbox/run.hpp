@@ -17,7 +17,7 @@ namespace accelopt::sandbox {
 enum class Peak { as_told, followed };
 
 struct RunLimits {
-  std::chrono::milliseconds wall{60'000};        ///< time that the gate is closed does not count
+  std::chrono::milliseconds wall{60'000};  ///< time that the gate is closed, or this process suspended, does not count
   std::size_t output_bytes = 4UL * 1024 * 1024;  ///< of standard output and error together; more is dropped
   Peak peak = Peak::as_told;
 };
@@ -26,7 +26,7 @@ struct RunResult {
   ExitState state;
   bool timed_out = false;
   std::string output;  ///< standard output and error, as they came
-  double seconds = 0;  ///< from start to end
+  double seconds = 0;  ///< from start to end, without that time
 };
 
 /// Starts the program with its output captured, but for what `options.descriptors` sends elsewhere, and waits for its

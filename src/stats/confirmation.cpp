@@ -48,13 +48,17 @@ ConfirmationDecision decide_confirmation(std::span<const ConfirmationBlock> bloc
   for (std::size_t i = 0; i < blocks.size(); ++i) values[i] = weighted_mean(blocks[i].log_ratios, weights);
   decision.log_ratio = interval_over(blocks, values, rules);
   decision.restarts = static_cast<int>(group(blocks, values).size());
+  const double allowed = -std::log1p(rules.allow_regression);
+  bool in_doubt = false;
   for (std::size_t workload = 0; workload < weights.size(); ++workload) {
     for (std::size_t i = 0; i < blocks.size(); ++i) values[i] = blocks[i].log_ratios[workload];
-    decision.workloads.push_back(interval_over(blocks, values, rules));
-    const bool too_slow = decision.workloads.back().high < -std::log1p(rules.allow_regression);
+    const Interval& interval = decision.workloads.emplace_back(interval_over(blocks, values, rules));
+    const bool too_slow = interval.high < allowed;
     if (too_slow && !decision.regressed) decision.regressed = static_cast<int>(workload);
+    in_doubt = in_doubt || (interval.estimate < allowed && !too_slow);
   }
-  const bool narrow = (decision.log_ratio.high - decision.log_ratio.low) / 2 < rules.half_width;
+  const double of_gain = in_doubt ? 0 : rules.half_width_of_gain * decision.log_ratio.low;
+  const bool narrow = (decision.log_ratio.high - decision.log_ratio.low) / 2 < std::max(rules.half_width, of_gain);
   decision.enough = decision.restarts >= rules.min_restarts && decision.blocks >= rules.min_blocks &&
                     (narrow || decision.blocks >= rules.max_blocks);
   decision.confirmed = decision.enough && decision.log_ratio.low > std::log1p(rules.least_gain) && !decision.regressed;

@@ -16,7 +16,11 @@ struct ConfirmationRules {
   int min_restarts = 3;      ///< fresh pairs of processes at least
   int min_blocks = 32;       ///< in all
   int max_blocks = 100;      ///< in all
-  double half_width = 0.01;  ///< goes on until the interval's half-width is under this
+  double half_width = 0.01;  ///< goes on until the interval's half-width is under this ...
+  /// ... or under this share of the interval's low end: of a hundredfold gain nobody needs the per cent. By the low
+  /// end, so that noise alone never ends a confirmation early, and not while a workload seems to be over
+  /// allow_regression slower and is not certainly so.
+  double half_width_of_gain = 0;
   double alpha = 0.05;
   double least_gain = 0.005;       ///< confirmed: the low end is over 1 + this
   double allow_regression = 0.05;  ///< no workload may certainly be slower by more than this

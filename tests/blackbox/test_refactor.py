@@ -425,9 +425,12 @@ class RefactorTest(support.TestCase):
         task = self.task_folder / "refactor.toml"
         task.write_text(task.read_text().replace('["python3", "-m", "unittest", "-v"]', '["sh", "{task}/tools/tests.sh"]')
                         .split('[[workloads]]\nname = "tree"')[0])
+        cases = self.task_folder / "cases.py"
+        cases.write_text(cases.read_text().replace("sys.argv[1:]", 'sys.argv[1], "1", *sys.argv[3:]'))
         linted = self.accelopt("refactor", "lint", self.task_folder)
         self.assertEqual(linted.code, 0, linted.err)
         self.assertIn("5 tests pass three times", linted.out)
+        self.assertIn("random: the generator makes the same cases whatever the seed", linted.out)
 
     def test_init_writes_what_lint_asks_to_fill_in(self):
         made = self.accelopt("refactor", "init", self.repository / "routes" / "graph.py", "--function", "reachable",
@@ -439,6 +442,8 @@ class RefactorTest(support.TestCase):
         whole = self.accelopt("refactor", "lint", self.task_folder)
         self.assertEqual(whole.code, 0, whole.err)
         self.assertIn("5 tests pass three times", whole.out)
+        self.assertNotIn("whatever the seed", whole.out)
+        self.assertRegex(whole.out, r"behaviour is compared on what the generator makes; in 32 files of cases it never made: .*a text outside of ASCII")
         unknown = self.accelopt("refactor", "init", self.repository / "routes" / "graph.py", "--function", "reachabel")
         self.assertIn('did you mean "reachable"', unknown.err)
 

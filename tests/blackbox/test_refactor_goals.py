@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+import time
 import unittest
 
 import review_judges
@@ -110,13 +111,50 @@ class MemoryTest(GoalCase):
         said, _ = self.check(self.changed(self.SOURCE, READ_ALL, few))
         self.assertIn("not_smaller: 1.00x [1.00, 1.00]", said.out)
 
-    def test_a_search_speaks_of_memory(self):
-        server = self.server(script(executor=[{"text": block(READ_ALL, body_of("one_reading_at_a_time.py"), self.SOURCE)}]))
+    def test_each_gate_is_told_as_it_ends_and_time_guards_the_race(self):
+        slow = body_of("../attacks/memory_for_time.py")
+        file = self.folder / "change"
+        file.write_text(self.changed(self.SOURCE, READ_ALL, slow))
+        checking = self.start("refactor", "check", self.task_folder, file, "--knowledge", "none", "--seed", "7", "--workspace", self.workspace)
+        while "differential  passed" not in checking.out_path.read_text() and checking.process.poll() is None:
+            time.sleep(0.01)
+        self.assertIsNone(checking.process.poll(), "the race is to come")
+        self.assertEqual([line.split()[0] for line in checking.out_path.read_text().splitlines()], ["scope", "build", "tests", "differential"])
+        finished = checking.finish(BUSY_SECONDS)
+        self.assertEqual(finished.code, 5, finished)
+        self.assertRegex(finished.out, r"\ntriage        FAILED .*\n    random n=200000 became slower: old / new 0\.[0-9]+x \[0\.[0-9]+, 0\.[0-9]+\], and 5 % is allowed\n")
+        self.assertEqual(finished.out.count("scope "), 1, "told once")
+        self.assertIn("\nrefused", finished.out)
+
+    @unittest.skipUnless(support.takes_long(), "takes minutes: --long")
+    def test_what_is_slower_than_the_base_leaves_the_play_off(self):
+        """A race against another change says nothing of the base's time; the play-off does."""
+        packed = READ_ALL.replace("readings = []", 'readings = array("q")')
+        packed = "    from array import array\n" + packed
+        slow = body_of("../attacks/memory_for_time.py")
+        plans = ["Title: Packed\nRests on: none\nKeep the readings in an array.", "Title: Three passes\nRests on: none\nKeep none of them."]
+        server = self.server(script(planner=[{"texts": plans}],
+                                    executor=[{"texts": [block(READ_ALL, packed, self.SOURCE), block(packed, slow, self.SOURCE)]}]))
         finished = self.accelopt("refactor", "run", self.task_folder, "--workspace", self.workspace, "--json", "--knowledge", "none", "--seed", 7,
-                                 "--iterations", 1, "--plans", 1, "--patience", 0, "--base-url", server.url, "--model", MODEL, seconds=BUSY_SECONDS)
+                                 "--iterations", 2, "--beam", 1, "--plans", 1, "--patience", 0, "--fixes", 0, "--base-url", server.url, "--model", MODEL,
+                                 seconds=2 * BUSY_SECONDS)
+        self.assertEqual(finished.code, 0, finished)
+        self.assertEqual(finished.last["counts"], {"PASSED": 2}, finished)
+        self.assertEqual(finished.last["strategy"], "Packed")
+        self.assertIn('array("q")', self.git("show", finished.last["commit"]))
+
+    def test_a_search_speaks_of_memory(self):
+        slow = block(READ_ALL, body_of("../attacks/memory_for_time.py"), self.SOURCE)
+        plans = "\n".join(f"Title: {title}\nRests on: none\nKeep no readings." for title in ("One at a time", "Three passes"))
+        server = self.server(script(planner=[{"text": plans}],
+                                    executor=[{"texts": [block(READ_ALL, body_of("one_reading_at_a_time.py"), self.SOURCE), slow]}]))
+        finished = self.accelopt("refactor", "run", self.task_folder, "--workspace", self.workspace, "--json", "--knowledge", "none", "--seed", 7,
+                                 "--iterations", 1, "--plans", 2, "--fixes", 0, "--schedule", "serial", "--patience", 0, "--base-url", server.url,
+                                 "--model", MODEL, seconds=BUSY_SECONDS)
         self.assertEqual(finished.code, 0, finished)
         result = finished.last
         self.assertEqual((result["outcome"], result["goal"]), ("improved", "memory"), finished)
+        self.assertEqual(result["counts"], {"PASSED": 1, "INCORRECT_NUMERICAL": 1}, "one is paid for with time")
         self.assertGreater(result["speedup"]["low"], 3)
         raced = next(one for one in result["workloads"] if one["name"] == "random n=200000")
         self.assertGreater(raced["baseline_peak_bytes"], 3 * raced["best_peak_bytes"])

@@ -119,6 +119,17 @@ class RefactorSearchTest(support.TestCase):
         self.assertEqual(self.git("rev-parse", result["branch"] + "^{tree}"), self.git("rev-parse", "HEAD^{tree}"))
         self.assertNotIn("In the past", self.first_question("after"))
 
+    def test_a_run_whose_task_changed_names_the_files(self):
+        task = self.repository / "accelopt"
+        self.first_question("box")
+        driver = task / "driver.py"
+        driver.write_text(driver.read_text() + "\n# changed\n")
+        (task / "notes.txt").write_text("new\n")
+        (task / "cases.py").rename(self.folder / "cases.py")
+        refused = self.accelopt("resume", "last", "--workspace", self.workspace)
+        self.assertNotIn(refused.code, (0, 6), refused)
+        self.assertIn("accelopt (cases.py is gone, driver.py is changed, notes.txt is new) has changed since the run began", refused.err)
+
     def first_question(self, name):
         """What a planner is asked whom nobody answers."""
         box = self.folder / name

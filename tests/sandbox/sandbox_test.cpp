@@ -16,6 +16,7 @@
 #include "sandbox/landlock.hpp"
 #include "sandbox/probe.hpp"
 #include "sandbox/run.hpp"
+#include "sandbox/seen_time.hpp"
 
 namespace accelopt::sandbox {
 namespace {
@@ -384,6 +385,19 @@ TEST(ProcessTest, WithoutMemoryTheChildGoesFirstAndNotItsParent) {
   const std::string before = own();
   EXPECT_EQ(run_to_end(prisoner({"sacrifice"})).output, "1000\n");
   EXPECT_EQ(own(), before);
+}
+
+TEST(SeenTime, LeavesOutATurnInWhichThisProcessWasSuspended) {
+  SeenTime time;
+  for (int turn = 1; turn <= 100; ++turn) time.turn(milliseconds(20 * turn));
+  EXPECT_EQ(time.seen(), milliseconds(2000));
+  time.turn(milliseconds(2900));
+  EXPECT_EQ(time.seen(), milliseconds(2900)) << "a busy machine";
+  time.turn(milliseconds(602'900));
+  EXPECT_EQ(time.seen(), milliseconds(2900));
+  EXPECT_EQ(time.missed(), std::chrono::minutes(10));
+  time.turn(milliseconds(602'920));
+  EXPECT_EQ(time.seen(), milliseconds(2920));
 }
 
 TEST(Probe, SaysWhatThereIs) {

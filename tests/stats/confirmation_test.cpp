@@ -14,8 +14,8 @@ namespace {
 
 /// Runs a confirmation to its end; workload i's true log-ratio is truth[i], every restart has a level of its own.
 Confirmation confirm(const std::vector<double>& truth, const std::vector<double>& weights, HeavyTailedNoise& noise,
-                     double restart_deviation = 0) {
-  Confirmation confirmation(weights, {});
+                     double restart_deviation = 0, const ConfirmationRules& rules = {}) {
+  Confirmation confirmation(weights, rules);
   int level = 0;
   while (const int blocks = confirmation.next_restart_blocks()) {
     const double shift = restart_deviation * (level++ % 3 - 1);
@@ -111,6 +111,39 @@ TEST(Confirmation, DecidesAgainFromStoredBlocks) {
   EXPECT_EQ(again.log_ratio.low, confirmation.decision().log_ratio.low);
   EXPECT_EQ(again.log_ratio.high, confirmation.decision().log_ratio.high);
   EXPECT_EQ(again.confirmed, confirmation.decision().confirmed);
+}
+
+constexpr ConfirmationRules kOfTheGain{.half_width_of_gain = 0.1};
+
+TEST(Confirmation, EndsEarlyWhereTheGainIsFarWiderThanItsInterval) {
+  std::printf("seed 19\n");
+  HeavyTailedNoise noise(19, 0.3);
+  const Confirmation confirmation = confirm({std::log(100.0)}, {1}, noise, 0, kOfTheGain);
+  EXPECT_EQ(confirmation.decision().blocks, 33);
+  EXPECT_TRUE(confirmation.decision().confirmed);
+  HeavyTailedNoise again(19, 0.3);
+  EXPECT_EQ(confirm({std::log(100.0)}, {1}, again).decision().blocks, 100) << "the width alone is never reached";
+}
+
+TEST(Confirmation, GoesOnWhileAWorkloadSeemsSlower) {
+  std::printf("seed 20\n");
+  HeavyTailedNoise noise(20, 0.3);
+  const Confirmation confirmation = confirm({std::log(100.0), -std::log(1.15)}, {1, 0}, noise, 0, kOfTheGain);
+  EXPECT_GT(confirmation.decision().blocks, 33);
+  EXPECT_TRUE(confirmation.decision().regressed.has_value());
+}
+
+TEST(Confirmation, AllowsNothingWiderOfASmallGain) {
+  const std::vector<ConfirmationBlock> blocks(33, {0, {std::log(1.5)}});
+  std::vector<ConfirmationBlock> scattered = blocks;
+  for (std::size_t i = 0; i < scattered.size(); ++i) {
+    scattered[i].restart = static_cast<int>(i % 3);
+    scattered[i].log_ratios[0] += i % 2 == 0 ? 0.15 : -0.15;
+  }
+  const ConfirmationDecision decision = decide_confirmation(scattered, std::vector<double>{1}, kOfTheGain);
+  const double half = (decision.log_ratio.high - decision.log_ratio.low) / 2;
+  ASSERT_GT(half, 0.1 * decision.log_ratio.low);
+  EXPECT_FALSE(decision.enough);
 }
 
 TEST(ConfirmationSimulation, IdenticalKernelsAreHardlyEverConfirmed) {

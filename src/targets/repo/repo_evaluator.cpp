@@ -177,8 +177,8 @@ class GateEvaluator final : public RepoEvaluator {
       return evaluation;
     }
     if (!raced) return tl::make_unexpected(raced.error());
-    if (!raced->difference.empty()) {
-      change->gates.push_back({"triage", false, {raced->difference}, 0});
+    if (const std::string& problem = raced->difference.empty() ? raced->slower : raced->difference; !problem.empty()) {
+      change->gates.push_back({"triage", false, {problem}, 0});
       change->failed_gate = "triage";
       return failed(Status::incorrect_numerical, *change);
     }
@@ -212,6 +212,7 @@ class GateEvaluator final : public RepoEvaluator {
     // The folders of all arms are needed at the same time.
     keep_trees_ = count + kMostTrees;
     std::map<std::size_t, refactor::Contest> contests;
+    std::map<std::size_t, refactor::TimeGuard> guards;
     std::vector<std::vector<std::vector<refactor::UnitTimes>>> blocks(count);
     const auto fail = [&](std::size_t arm, const std::string& reason) {
       report.arms[arm].reason = reason;
@@ -225,10 +226,12 @@ class GateEvaluator final : public RepoEvaluator {
       }
       std::string difference;
       TRY_ASSIGN(auto contest, checker_->contest(base_, *change, difference));
-      if (difference.empty())
+      if (difference.empty()) {
+        guards.emplace(arm, refactor::TimeGuard(checker_->task().goal, contest.units()));
         contests.emplace(arm, std::move(contest));
-      else
+      } else {
         fail(arm, difference);
+      }
     }
     while (!decision.finished()) {
       stats::PlayoffBlock values(count);
@@ -239,6 +242,11 @@ class GateEvaluator final : public RepoEvaluator {
         TRY_ASSIGN(auto block, contests.at(arm).next());
         if (!block.difference.empty()) {
           fail(arm, block.difference);
+          continue;
+        }
+        guards.at(arm).add(block.times);
+        if (const std::string& slower = guards.at(arm).broken(); !slower.empty()) {
+          fail(arm, slower);
           continue;
         }
         values[arm] = block.log_ratio;

@@ -22,8 +22,13 @@ using base::Result;
 
 constexpr std::size_t kMostFileBytes = 16UL << 20;  ///< of the task's folder
 
-/// SHA-256 over the plain files of the task's folder, path by path.
-Result<std::string> content_of(const fs::path& folder) {
+/// What the task's folder holds: SHA-256 over all of its plain files, path by path, and of each.
+struct Content {
+  std::string all;
+  std::map<std::string, std::string> files;
+};
+
+Result<Content> content_of(const fs::path& folder) {
   std::map<std::string, std::string> files;
   std::error_code failed;
   for (fs::recursive_directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
@@ -33,9 +38,40 @@ Result<std::string> content_of(const fs::path& folder) {
     TRY_ASSIGN(files[path], base::read_foreign_file(at->path(), kMostFileBytes));
   }
   if (failed) return base::fail_errno(failed.value(), folder.string());
+  Content content;
   std::string all;
-  for (const auto& [path, text] : files) all += fmt::format("{} {}\n{}", path, text.size(), text);
-  return base::sha256_hex(all);
+  for (const auto& [path, text] : files) {
+    all += fmt::format("{} {}\n{}", path, text.size(), text);
+    content.files[path] = base::sha256_hex(text);
+  }
+  content.all = base::sha256_hex(all);
+  return content;
+}
+
+/// " (driver.py is changed, notes.txt is new)"; empty where the run's own files are not on record.
+std::string changes_between(const std::map<std::string, std::string>& before,
+                            const std::map<std::string, std::string>& after) {
+  if (before.empty()) return {};
+  constexpr std::size_t kMostNamed = 5;
+  std::vector<std::string> changes;
+  const auto tell = [&](const std::string& path, const char* what) {
+    changes.push_back(base::ascii_line(path, 120) + what);
+  };
+  for (const auto& [path, hash] : before) {
+    const auto now = after.find(path);
+    if (now == after.end())
+      tell(path, " is gone");
+    else if (now->second != hash)
+      tell(path, " is changed");
+  }
+  for (const auto& [path, hash] : after) {
+    if (!before.contains(path)) tell(path, " is new");
+  }
+  if (changes.empty()) return {};
+  const std::size_t more = changes.size() - std::min(changes.size(), kMostNamed);
+  changes.resize(changes.size() - more);
+  if (more > 0) changes.push_back(fmt::format("and {} more", more));
+  return " (" + base::joined(changes, ", ") + ")";
 }
 
 model::Role role_of(refactor::Role role) {
@@ -83,7 +119,9 @@ Result<model::Task> load_repo_task(const fs::path& place) {
   std::error_code failed;
   part.file = fs::absolute(task.file, failed).lexically_normal().string();
   part.language = task.language.name;
-  TRY_ASSIGN(part.content, content_of(task.folder));
+  TRY_ASSIGN(Content content, content_of(task.folder));
+  part.content = std::move(content.all);
+  part.files = std::move(content.files);
   TRY_ASSIGN(part.commit, repository.commit_id(task.base));
   TRY_ASSIGN(const std::string tree, repository.tree_of(part.commit));
   TRY_ASSIGN(const vcs::Listing listing, repository.list(tree));
@@ -113,10 +151,10 @@ Result<model::Task> load_repo_task(const fs::path& place) {
 Result<refactor::Task> refactor_task_of(const model::Task& task) {
   ACCELOPT_ASSERT(task.repo.has_value(), "a task of a repository");
   TRY_ASSIGN(refactor::Task read, refactor::load_task(task.repo->file));
-  TRY_ASSIGN(const std::string content, content_of(read.folder));
-  if (content != task.repo->content) {
+  TRY_ASSIGN(const Content content, content_of(read.folder));
+  if (content.all != task.repo->content) {
     return base::fail(ErrorCode::invalid_argument,
-                      read.folder.string() +
+                      read.folder.string() + changes_between(task.repo->files, content.files) +
                           " has changed since the run began: what was measured would not compare with what is "
                           "measured now; put it back as it was and resume the run, or start a new one");
   }

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "refactor/case_survey.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace accelopt::refactor {
+namespace {
+
+using base::Json;
+
+constexpr int kSmallSizes = 6;     ///< 0 to 5 are compared always
+constexpr int kCasesPerSize = 20;  ///< small ones are cheap
+/// A whole number over 2^53 is none that a double holds: 16 digits and more.
+constexpr double kLargestWhole = 9007199254740992.0;
+constexpr std::ptrdiff_t kManyDigitsFrom = 16;
+
+bool has_many_digits(std::string_view text) {
+  const auto is_digit = [](char letter) { return letter >= '0' && letter <= '9'; };
+  for (auto at = text.begin(); at != text.end();) {
+    at = std::find_if(at, text.end(), is_digit);
+    const auto end = std::find_if_not(at, text.end(), is_digit);
+    if (end - at >= kManyDigitsFrom) return true;
+    at = end;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> compared_sizes(const Workload& workload) {
+  std::vector<std::int64_t> sizes;
+  for (int size = 0; size < kSmallSizes; ++size) sizes.push_back(size);
+  sizes.push_back(17);  // odd, and no power of two
+  if (workload.role == Role::check)
+    sizes.insert(sizes.end(), workload.sizes.begin(), workload.sizes.end());
+  else
+    sizes.push_back(workload.sizes.front());
+  return sizes;
+}
+
+int compared_count(const Workload& workload, std::int64_t size) {
+  return size < 20 ? kCasesPerSize : workload.count;
+}
+
+void CaseSurvey::add(std::string_view cases) {
+  ++files_;
+  if (const auto whole = base::parse_json(cases, "cases")) return look_at(*whole);
+  while (!cases.empty()) {
+    const std::size_t end = std::min(cases.find('\n'), cases.size());
+    const std::string_view line = cases.substr(0, end);
+    cases.remove_prefix(std::min(end + 1, cases.size()));
+    if (line.empty()) continue;
+    if (const auto value = base::parse_json(line, "a case"))
+      look_at(*value);
+    else
+      look_at_text(line);
+  }
+}
+
+void CaseSurvey::look_at(const Json& value) {
+  if (value.is_number()) {
+    const double number = value.get<double>();
+    note(kNumber);
+    note(kNegative, number < 0);
+    note(kZero, number == 0);
+    note(kLarge, std::abs(number) > kLargestWhole);
+  } else if (value.is_string()) {
+    look_at_text(value.get_ref<const std::string&>());
+  } else if (value.is_array()) {
+    note(kList);
+    note(kEmptyList, value.empty());
+    note(kListOfOne, value.size() == 1);
+    std::set<std::string> elements;
+    for (const Json& element : value) {
+      look_at(element);
+      if (!seen_[kRepeated] && !elements.insert(base::canonical(element)).second) note(kRepeated);
+    }
+  } else if (value.is_object()) {
+    for (const auto& [key, member] : value.items()) {
+      look_at_text(key);
+      look_at(member);
+    }
+  }
+}
+
+void CaseSurvey::look_at_text(std::string_view text) {
+  note(kText);
+  note(kEmptyText, text.empty());
+  note(kOutsideAscii, std::ranges::any_of(text, [](char letter) { return static_cast<unsigned char>(letter) > 0x7f; }));
+  note(kLineBreak, text.find('\n') != text.npos);
+  note(kManyDigits, has_many_digits(text));
+}
+
+std::vector<std::string> CaseSurvey::missing() const {
+  std::vector<std::string> names;
+  const auto tell = [&](Trait kind, Trait trait, const char* name) {
+    if (seen_[kind] && !seen_[trait]) names.emplace_back(name);
+  };
+  tell(kNumber, kNegative, "a negative number");
+  tell(kNumber, kZero, "zero");
+  tell(kNumber, kLarge, "a number over 2^53");
+  tell(kText, kEmptyText, "an empty text");
+  tell(kText, kOutsideAscii, "a text outside of ASCII");
+  tell(kText, kLineBreak, "a text of several lines");
+  tell(kText, kManyDigits, "a text with over 15 digits in a row");
+  tell(kList, kEmptyList, "an empty list");
+  tell(kList, kListOfOne, "a list of one");
+  tell(kList, kRepeated, "a list with equal elements");
+  return names;
+}
+
+}  // namespace accelopt::refactor
