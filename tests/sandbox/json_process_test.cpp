@@ -14,7 +14,7 @@ using base::Json;
 
 constexpr std::chrono::seconds kLimit{20};
 
-base::Result<JsonProcess> shell(const std::string& script) {
+base::Result<JsonProcess> speaker(const std::string& script) {
   SpawnOptions options;
   options.program = "/bin/sh";
   options.arguments = {"-c", script};
@@ -23,7 +23,7 @@ base::Result<JsonProcess> shell(const std::string& script) {
 }
 
 TEST(JsonProcess, GreetsAndAnswersByNumber) {
-  auto process = shell(R"(echo '{"ready":{}}'; for n in 1 2; do read -r line; echo "{\"id\":$n,\"ok\":$line}"; done)");
+  auto process = speaker(R"(echo '{"ready":{}}'; for n in 1 2; do read -r line; echo "{\"id\":$n,\"ok\":$line}"; done)");
   ASSERT_TRUE(process);
   const auto greeting = process->receive(kLimit, {});
   ASSERT_TRUE(greeting);
@@ -36,7 +36,7 @@ TEST(JsonProcess, GreetsAndAnswersByNumber) {
 }
 
 TEST(JsonProcess, AnswerToAnotherRequest_IsRefusedAndEndsIt) {
-  auto process = shell(R"(read -r line; echo '{"id":7,"ok":1}'; read -r line)");
+  auto process = speaker(R"(read -r line; echo '{"id":7,"ok":1}'; read -r line)");
   ASSERT_TRUE(process);
   const auto answer = process->ask(Json::object(), kLimit, {});
   ASSERT_FALSE(answer);
@@ -47,7 +47,7 @@ TEST(JsonProcess, AnswerToAnotherRequest_IsRefusedAndEndsIt) {
 
 TEST(JsonProcess, WhatIsNoObject_IsRefused) {
   for (const char* const line : {"[1]", "{\"id\":", "12", "no JSON"}) {
-    auto process = shell(std::string("echo '") + line + "'; read -r line");
+    auto process = speaker(std::string("echo '") + line + "'; read -r line");
     ASSERT_TRUE(process);
     const auto answer = process->receive(kLimit, {});
     ASSERT_FALSE(answer) << line;
@@ -57,7 +57,7 @@ TEST(JsonProcess, WhatIsNoObject_IsRefused) {
 }
 
 TEST(JsonProcess, LostProcess_SaysHowItEnded) {
-  auto process = shell("exit 3");
+  auto process = speaker("exit 3");
   ASSERT_TRUE(process);
   const auto answer = process->receive(kLimit, {});
   ASSERT_FALSE(answer);
@@ -66,7 +66,7 @@ TEST(JsonProcess, LostProcess_SaysHowItEnded) {
 }
 
 TEST(JsonProcess, SilentProcess_TimesOutAndIsEnded) {
-  auto process = shell("read -r line; read -r line");
+  auto process = speaker("read -r line; read -r line");
   ASSERT_TRUE(process);
   const auto answer = process->ask(Json::object(), std::chrono::seconds(0), {});
   ASSERT_FALSE(answer);
