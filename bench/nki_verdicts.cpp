@@ -14,10 +14,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -76,9 +75,19 @@ struct Use {
   double seconds = 0;    ///< of processors, with those that have ended
 };
 
+/// Of a process, which may end at any time.
 std::string text_of(const fs::path& file) {
-  std::ifstream in(file);
-  return {std::istreambuf_iterator<char>(in), {}};
+  return base::read_file(file).value_or("");
+}
+
+/// Calls `visit(pid)` for the children of all threads of a process.
+template <class Visit>
+void for_children(const fs::path& process, Visit visit) {
+  std::error_code gone;
+  for (fs::directory_iterator task(process / "task", gone), end; !gone && task != end; task.increment(gone)) {
+    std::istringstream children(text_of(task->path() / "children"));
+    for (std::string child; children >> child;) visit(child);
+  }
 }
 
 void add_use(const std::string& pid, Use& use) {
@@ -96,20 +105,12 @@ void add_use(const std::string& pid, Use& use) {
   for (int number = 3; number <= 17 && fields >> field; ++number) {  // utime, stime, cutime, cstime: 14 to 17
     if (number >= 14) use.seconds += std::atof(field.c_str()) / ticks;
   }
-  std::error_code gone;
-  for (const auto& task : fs::directory_iterator(folder / "task", gone)) {
-    std::istringstream children(text_of(task.path() / "children"));
-    for (std::string child; children >> child;) add_use(child, use);
-  }
+  for_children(folder, [&](const std::string& child) { add_use(child, use); });
 }
 
 Use use_of_descendants() {
   Use all;
-  std::error_code gone;
-  for (const auto& task : fs::directory_iterator("/proc/self/task", gone)) {
-    std::istringstream children(text_of(task.path() / "children"));
-    for (std::string child; children >> child;) add_use(child, all);
-  }
+  for_children("/proc/self", [&](const std::string& child) { add_use(child, all); });
   return all;
 }
 

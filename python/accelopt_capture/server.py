@@ -130,7 +130,7 @@ class Server:
             return children.run(lambda: work(folder), own, most, deadline)
 
     def trace(self, request: dict[str, Any]) -> dict[str, Any]:
-        """The instructions of an NKI kernel. What is in them is checked where it is used."""
+        """The instructions of an NKI kernel, as text for each workload. What is in it is read and checked where it is used."""
         from . import candidate, tracing
         limits = request["limits"]
 
@@ -138,10 +138,10 @@ class Server:
             recording.limit_host(limits["host_s"])
             return candidate.outcome(request, folder, tracing.trace)
         deadline = time.monotonic() + limits["wall_s"]
-        value, _ = self.confined(work, limits, frames.MOST_JSON, deadline, readable=tracing.FOLDERS)
+        value, texts = self.confined(work, limits, frames.MOST_JSON, deadline, readable=tracing.FOLDERS)
         ok = answer.opened(value)
-        answer.need(set(ok) == {"traces", "seconds"} and isinstance(ok["traces"], list), "its fields")
-        return ok
+        answer.need(set(ok) == {"seconds"} and all(text.isascii() for text in texts), "its fields")
+        return {**ok, "traces": [text.decode("ascii") for text in texts]}
 
 
 def parsed(line: bytes) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import time
@@ -41,4 +42,5 @@ def trace(request: dict[str, Any], _: str) -> tuple[dict[str, Any], list[bytes]]
         where = errors.from_exception(error).where
         raise Failure("compile", str(error), **{**where, "call": error.name}) from None
     limit_time(0, 0)
-    return {"traces": traces, "seconds": round(time.monotonic() - begun, 4)}, []
+    texts = [json.dumps(one, allow_nan=False, separators=(",", ":")).encode() for one in traces]
+    return {"seconds": round(time.monotonic() - begun, 4)}, texts

@@ -37,8 +37,11 @@ def issue(op: str, target: Tensor, sources: Sequence[Tensor], box: Box | None = 
           numbers: Sequence[float | None] = (), flags: int = 0, boxes: Sequence[Box | None] | None = None) -> Tensor:
     """Nothing where a mask leaves nothing. `boxes`: those of the sources, where they are not the target's."""
     if not is_empty(box):
-        own = boxes if boxes is not None else [cut(box, s) for s in sources]
-        trace.current().issue(Instruction(op, target.view(box), [s.view(b) for s, b in zip(sources, own)], list(operations),
+        if box is None and boxes is None:
+            views = [s.view() for s in sources]
+        else:
+            views = [s.view(b) for s, b in zip(sources, boxes if boxes is not None else [cut(box, s) for s in sources])]
+        trace.current().issue(Instruction(op, target.view(box), views, list(operations),
                                           [None if n is None else float(n) for n in numbers], flags))
     return target
 

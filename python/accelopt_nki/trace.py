@@ -15,18 +15,21 @@ MOST_BUFFERS = 400_000
 MOST_ITERATIONS = 1_000_000
 
 kernel_files: set[str] = set()  # names that the code objects of the kernel's files have
-lines: dict[tuple[CodeType, int], int] = {}  # by where a code object is
+lines: dict[tuple[int, int], int] = {}  # by a code object's id, for its hash is slow, and where in it
+codes: dict[int, CodeType] = {}  # by those ids, which are theirs as long as they are here
 
 
 def line_now() -> int:
     """The kernel's line that is being executed; 0: none is."""
     frame = sys._getframe(1)
     while frame is not None:
-        if frame.f_code.co_filename in kernel_files:
-            key = (frame.f_code, frame.f_lasti)
+        code = frame.f_code
+        if code.co_filename in kernel_files:
+            key = (id(code), frame.f_lasti)
             line = lines.get(key)
             if line is None:  # Python reads its table of lines from the beginning each time
                 line = lines[key] = frame.f_lineno
+                codes[id(code)] = code
             return line
         frame = frame.f_back
     return 0
@@ -137,9 +140,13 @@ class Trace:
 
     def json(self) -> dict[str, Any]:
         views: dict[tuple[int, ...], int] = {}
+        known: dict[int, tuple[int, ...]] = {}  # axes that several views have, by the list that they are in
 
         def view(one: Any) -> int:
-            key = (one.buffer.number, one.offset, *(number for axis in one.axes for number in axis))
+            axes = known.get(id(one.axes))
+            if axes is None:
+                axes = known[id(one.axes)] = tuple([number for axis in one.axes for number in axis])
+            key = (one.buffer.number, one.offset, *axes)
             return views.setdefault(key, len(views))
         instructions = [[one.op, one.line, one.iteration, view(one.target), [view(s) for s in one.sources], one.operations, one.numbers,
                          one.flags] for one in self.folded()]

@@ -29,7 +29,22 @@ std::vector<std::int64_t> draw(std::int64_t extent, std::size_t count, std::mt19
   return out;
 }
 
+/// Of each of so many variable axes.
+std::size_t places_of_axis(std::size_t axes) {
+  return static_cast<std::size_t>(std::ceil(std::pow(kPlaces, 1.0 / std::max(1.0, static_cast<double>(axes)))));
+}
+
 }  // namespace
+
+model::Workload ReferencePlaces::cut(const model::Definition& definition, model::Workload workload) {
+  const std::vector<std::string> variable = model::variable_axes(definition);
+  const auto most = static_cast<std::int64_t>(places_of_axis(variable.size()));
+  for (const std::string& axis : variable) {
+    std::int64_t& extent = workload.axes.at(axis);
+    extent = std::min(extent, most);
+  }
+  return workload;
+}
 
 ReferencePlaces::Cut ReferencePlaces::cut_of(const model::TensorSpec& tensor, const model::AxisValues& axes,
                                              const Places& places) {
@@ -65,8 +80,7 @@ base::Result<ReferencePlaces> ReferencePlaces::compute(const model::Definition& 
   std::mt19937_64 random(seed);
   const model::AxisValues axes = model::bind_axes(definition, workload);
   const std::vector<std::string> variable = model::variable_axes(definition);
-  const auto each =
-      static_cast<std::size_t>(std::ceil(std::pow(kPlaces, 1.0 / std::max<double>(1, double(variable.size())))));
+  const std::size_t each = places_of_axis(variable.size());
   Places places;
   evaluation::Invocation invocation;
   for (const std::string& axis : variable) {

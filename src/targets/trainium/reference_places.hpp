@@ -20,6 +20,9 @@ namespace accelopt::targets::trainium {
 /// one an axis. It has to compute each place of a variable axis on its own.
 class ReferencePlaces {
  public:
+  /// The largest workload that the reference is asked for in place of this one.
+  static model::Workload cut(const model::Definition& definition, model::Workload workload);
+
   /// @error invalid_argument: the reference crashed or did not end.
   static base::Result<ReferencePlaces> compute(const model::Definition& definition, const model::Workload& workload,
                                                const std::vector<std::span<const float>>& inputs,

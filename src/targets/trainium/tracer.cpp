@@ -30,6 +30,13 @@ std::vector<Extent> extents(const std::vector<capture::Tensor>& tensors) {
   return out;
 }
 
+/// The trace in the answer's list of texts. @error parse: there is none.
+Result<base::Json> trace_of(const base::Json& texts) {
+  if (!texts.is_array() || texts.size() != 1 || !texts[0].is_string())
+    return base::fail(ErrorCode::parse, "no text of a trace");
+  return base::parse_json(texts[0].get_ref<const std::string&>(), "the trace");
+}
+
 }  // namespace
 
 Tracer::Tracer(const model::Task& task, const Generation& chip, capture::Python python)
@@ -83,7 +90,8 @@ Result<BuiltPtr> Tracer::trace_now(const model::Kernel& kernel, const std::stop_
       return built;
     }
     const auto traces = answer.ok.find("traces");
-    if (traces == answer.ok.end() || !traces->is_array() || traces->size() != 1) {
+    const auto trace = trace_of(traces == answer.ok.end() ? base::Json() : *traces);
+    if (!trace) {
       problem = "error: the kernel's process left no trace";  // its code may have put the answer together
       return built;
     }
@@ -91,13 +99,13 @@ Result<BuiltPtr> Tracer::trace_now(const model::Kernel& kernel, const std::stop_
         answer.ok.value("seconds", base::Json()).is_number() ? answer.ok["seconds"].get<double>() : 0;
     const capture::Shapes& asked = request.workloads.front();
     const std::string& file = kernel.solution().sources.front().name;
-    auto program = read_program(traces->front(), extents(asked.inputs), extents(asked.outputs));
+    auto program = read_program(*trace, extents(asked.inputs), extents(asked.outputs));
     if (!program) {
       problem = file + ": error: " + program.error().message;
       return built;
     }
     built->plans[axes_[i]].program = std::move(*program);
-    auto canonical = std::async(std::launch::async, [&] { return base::canonical((*traces)[0]); });
+    auto canonical = std::async(std::launch::async, [&] { return base::canonical(*trace); });
     problem = take(i, file, *built);
     if (!problem.empty()) return built;
     identity += canonical.get() + '\n';

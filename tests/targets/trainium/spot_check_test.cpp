@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 
+#include "targets/trainium/reference_places.hpp"
 #include "targets/trainium/traces.hpp"
 
 namespace accelopt::targets::trainium {
@@ -81,6 +83,16 @@ TEST(TrainiumSpotCheck, Places_AreDrawnAnew) {
     EXPECT_LT(one.begin, one.end);
     EXPECT_LE(one.end, 4096);
   }
+}
+
+TEST(TrainiumReferencePlaces, LargeWorkload_IsCutToAFewPlacesOfEachVariableAxis) {
+  model::Definition definition;
+  definition.axes = {{"M", std::nullopt}, {"N", std::nullopt}, {"K", 64}};
+  const model::Workload two = ReferencePlaces::cut(definition, {.name = "published", .axes = {{"M", 4096}, {"N", 3}}});
+  EXPECT_EQ(two.axes, (model::AxisValues{{"M", 4}, {"N", 3}}));
+  definition.axes[1].value = 4096;
+  const model::Workload one = ReferencePlaces::cut(definition, {.name = "published", .axes = {{"M", 4096}}});
+  EXPECT_EQ(one.axes, (model::AxisValues{{"M", 16}}));
 }
 
 }  // namespace
