@@ -129,7 +129,7 @@ base::Outcome<WrittenTests> tests_of_run(const CriticalPorts& ports, search::Rec
   TRY_ASSIGN(WrittenTests written,
              recorder.once<WrittenTests>({{}, std::string(model::kTestsStep)}, {{"most", count}}, write));
   budget.charge(model::kTesterRole, written.usage);
-  ports.evaluator.hold_to(written.selection.kept());
+  ports.evaluator.hold_to(written.selection.usable());
   return written;
 }
 
@@ -137,10 +137,11 @@ std::string describe(const WrittenTests& tests) {
   if (!tests.refused.empty()) return "no tests were written: " + tests.refused;
   const refactor::TestSelection& selection = tests.selection;
   return fmt::format(
-      "{} of {} tests of the tester are kept: they kill {} of the {} mutants that no other test kills ({} of {} are "
-      "killed without them)",
-      selection.kept().size(), selection.trials.size(), selection.killed, selection.mutants - selection.killed_before,
-      selection.killed_before, selection.mutants);
+      "{} of {} tests of the tester hold every change; {} of them kill {} of the {} mutants that no other test kills "
+      "({} "
+      "of {} are killed without them)",
+      selection.usable().size(), selection.trials.size(), selection.kept(), selection.killed,
+      selection.mutants - selection.killed_before, selection.killed_before, selection.mutants);
 }
 
 }  // namespace accelopt::app

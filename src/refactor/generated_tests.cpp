@@ -75,10 +75,14 @@ std::string_view to_string(TestFate fate) {
   return base::name_in(kFates, fate);
 }
 
-std::vector<GeneratedTest> TestSelection::kept() const {
+int TestSelection::kept() const {
+  return static_cast<int>(std::ranges::count(trials, TestFate::kept, &TestTrial::fate));
+}
+
+std::vector<GeneratedTest> TestSelection::usable() const {
   std::vector<GeneratedTest> tests;
   for (const TestTrial& trial : trials) {
-    if (trial.fate == TestFate::kept) tests.push_back(trial.test);
+    if (trial.fate == TestFate::kept || trial.fate == TestFate::no_new_mutant) tests.push_back(trial.test);
   }
   return tests;
 }

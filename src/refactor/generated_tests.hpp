@@ -20,8 +20,9 @@ struct GeneratedTest {
 void to_json(base::Json& out, const GeneratedTest& test);
 void from_json(const base::Json& in, GeneratedTest& test);
 
-/// Why a test was not kept. no_new_mutant: every mutant that it kills is killed by the project's tests, by the common
-/// inputs or by a test that was kept before it.
+/// What became of a test. kept: it kills a mutant that nothing before it kills. no_new_mutant: every mutant that it
+/// kills is killed by the project's tests, by the common inputs or by a test that was kept before it; mutants are few
+/// and small, so it may still be the one that shows a fault.
 enum class TestFate { kept, unusable, not_deterministic, no_new_mutant };
 std::string_view to_string(TestFate fate);
 
@@ -40,7 +41,9 @@ struct TestSelection {
   int mutants = 0;                ///< that build
   int killed_before = 0;          ///< by the project's tests and by the common inputs
   int killed = 0;                 ///< by the kept tests besides
-  [[nodiscard]] std::vector<GeneratedTest> kept() const;
+  [[nodiscard]] int kept() const;
+  /// Those that the code takes and that give the same each time: changes are held to them, whether they kill or not.
+  [[nodiscard]] std::vector<GeneratedTest> usable() const;
 };
 void to_json(base::Json& out, const TestSelection& selection);
 void from_json(const base::Json& in, TestSelection& selection);

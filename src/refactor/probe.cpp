@@ -45,17 +45,24 @@ Result<ProbeResult> compare(const Trees& trees, const RunPair& pair) {
   return ProbeResult{.outcome = ProbeOutcome::same, .text = "old and new code do the same"};
 }
 
+/// Scripts of one argument have to fit into it.
+constexpr std::size_t kMostNodeScript = 100'000;
+constexpr const char* kNodeRequire =
+    "globalThis.require = (await import('node:module')).createRequire(process.cwd() + '/');\n";
+
 /// What a script printed, and how it ended.
 Result<std::string> run_script(const Jail& jail, const fs::path& tree, const fs::path& scratch,
                                const CodeLanguage& language, const std::string& script, std::uint64_t hash_seed) {
   TRY(base::make_folders(scratch));
-  // Scripts import as modules do.
-  const fs::path file = scratch / (language.form == FunctionForm::braces ? "probe.mjs" : "probe.py");
-  // The folder of the script is not the repository's, and Python looks there alone.
-  const bool by_path = language.form == FunctionForm::indentation;
-  TRY(base::write_file(file, (by_path ? "import os, sys; sys.path.insert(0, os.getcwd())\n" : "") + script));
-  JailedRun run{
-      .command = {language.interpreter, file.string()}, .tree = tree, .scratch = scratch, .hash_seed = hash_seed};
+  JailedRun run{.command = {language.interpreter}, .tree = tree, .scratch = scratch, .hash_seed = hash_seed};
+  // Both import from the repository's folder: Python is told so, and Node does where a module is an argument.
+  if (language.form == FunctionForm::indentation) {
+    const fs::path file = scratch / "probe.py";
+    TRY(base::write_file(file, "import os, sys; sys.path.insert(0, os.getcwd())\n" + script));
+    run.command.push_back(file.string());
+  } else {
+    run.command.insert(run.command.end(), {"--input-type=module", "--eval", kNodeRequire + script});
+  }
   TRY_ASSIGN(const JailedResult result, jail.run(run));
   std::error_code ignored;
   fs::remove_all(scratch, ignored);
@@ -65,6 +72,8 @@ Result<std::string> run_script(const Jail& jail, const fs::path& tree, const fs:
 
 Result<ProbeResult> probe_by_script(const Jail& jail, const Task& task, const Trees& trees, const std::string& script) {
   if (!runs_scripts(task.language)) return unusable("scripts run in Python and JavaScript alone; give cases");
+  if (task.language.form == FunctionForm::braces && script.size() > kMostNodeScript)
+    return unusable("a script for Node is over 100 kB");
   const std::string small = base::lower(script);
   for (const std::string_view word : kReadsSource) {
     if (small.find(word) != small.npos)

@@ -106,11 +106,12 @@ std::vector<std::string> tests_lines(const Json& result) {
     const std::string why = text_at(part(trial, "test"), "why");
     const std::string text = text_at(trial, "text");
     if (fate == "kept")
-      lines.push_back(fmt::format("Kept: {}; it kills {} mutants that no other test kills, such as {}.", why,
+      lines.push_back(fmt::format("Holds changes: {}; it kills {} mutants that no other test kills, such as {}.", why,
                                   trial.value("kills", 0), text));
+    else if (fate == "no_new_mutant")
+      lines.push_back(fmt::format("Holds changes: {}; it kills no mutant that no other test kills.", why));
     else
-      lines.push_back(fmt::format("Not kept: {}; {}.", why,
-                                  fate == "no_new_mutant" ? "it kills no mutant that no other test kills" : text));
+      lines.push_back(fmt::format("Not used: {}; {}.", why, text));
   }
   return lines;
 }

@@ -48,9 +48,9 @@ class CriticalTest(support.TestCase):
         toml = self.repository / "accelopt" / "refactor.toml"
         toml.write_text(toml.read_text().replace("[100, 200, 400, 800, 1600, 3200]", "[200, 3200]"))
 
-    def search(self, server, *more):
+    def search(self, server, *more, fixes=1):
         return self.start("refactor", "run", self.repository / "accelopt", "--workspace", self.workspace, "--json", "--knowledge", "none",
-                          "--seed", 7, "--iterations", 1, "--patience", 0, "--fixes", 1, "--base-url", server.url, "--model", MODEL,
+                          "--seed", 7, "--iterations", 1, "--patience", 0, "--fixes", fixes, "--base-url", server.url, "--model", MODEL,
                           *more).finish(600)
 
     def git(self, *arguments):
@@ -139,24 +139,31 @@ class CriticalTest(support.TestCase):
             {"why": "what is tested already", "generate": {"workload": "random", "size": 5, "seed": 3}},
             {"why": "what the code does not take", "cases": "no JSON"},
             {"why": "nowhere once more", "script": "from routes import graph\nprint(graph.reachable({}, 'nowhere'))\n"},
+            {"why": "the place called elsewhere", "cases": [[{"a": []}, "elsewhere"]]},
         ]
-        server = self.server(script(planner=[{"text": plan("Plan 0")}], executor=[{"text": block(GUARD + BODY, FAST)}],
-                                    fixer=[{"text": "Title: x\n" + block(FAST, GUARD + FAST)}],
+        # What no mutant shows either.
+        broken = '    if start == "elsewhere":\n        return []\n' + FAST
+        fixes = ["Title: x\n" + block(broken, GUARD + broken), "Title: x\n" + block(GUARD + broken, GUARD + FAST)]
+        server = self.server(script(planner=[{"text": plan("Plan 0")}], executor=[{"text": block(GUARD + BODY, broken)}], fixer=[{"texts": fixes}],
                                     tester=[{"text": json.dumps({"tests": tests})}]))
-        finished = self.search(server, "--tests", 5, "--plans", 1)
+        finished = self.search(server, "--tests", 6, "--plans", 1, fixes=2)
         self.assertEqual(finished.code, 0, finished)
         result = finished.last
         selection = result["tests"]["selection"]
         self.assertEqual([trial["fate"] for trial in selection["trials"]],
-                         ["kept", "not_deterministic", "no_new_mutant", "unusable", "no_new_mutant"], selection)
+                         ["kept", "not_deterministic", "no_new_mutant", "unusable", "no_new_mutant", "no_new_mutant"], selection)
+        self.assertIn("4 of 6 tests of the tester hold every change; 1 of them kill ", result["tests"]["summary"])
         self.assertIn("7 became 8", selection["trials"][0]["text"])
         self.assertGreaterEqual(selection["killed_before"], 5)
         self.assertEqual(result["usage"]["calls"]["tester"], 1)
         asked = server.answered("tester")[0]["body"]["messages"][-1]["content"]
         self.assertIn("def reachable", asked)
         self.assertNotIn("set()", asked, "it sees the base alone")
-        # The developer lost the branch, and the fixer was told by which input that shows.
-        self.assertRegex(server.answered("fixer")[0]["body"]["messages"][-1]["content"], r"generated tests: (.|\n)*nowhere")
+        # The developer lost the branch, and the fixer was told by which input that shows; then by one that no mutant shows.
+        first, second = (asked["body"]["messages"][-1]["content"] for asked in server.answered("fixer"))
+        self.assertRegex(first, r"generated tests: (.|\n)*the place called nowhere")
+        self.assertRegex(second, r"generated tests: (.|\n)*the place called elsewhere")
+        self.assertNotIn("elsewhere", self.git("show", f"{result['commit']}:routes/graph.py"))
         self.assertIn("nowhere", self.git("show", f"{result['commit']}:routes/graph.py"))
         self.assertNotIn("review", result)
         self.assertIn("What the tester wrote", self.start("explain", "last", "--workspace", self.workspace).finish().out)

@@ -97,6 +97,21 @@ class ReviewTest(support.TestCase):
         self.assertEqual({name: line["weight"] for name, line in self.reviewers().items()},
                          {"Honest": "decides", "Biased": "advises", "Lazy": "advises"})
 
+    def test_scripts_in_javascript_import_from_the_repository(self):
+        repository = self.folder / "tags-js"
+        subprocess.run(["sh", EXAMPLE / "make_repository.sh", "tags-js", repository], check=True)
+        imports = "import tags from './tags.js';\nconst again = require('./tags.js');\nconsole.log(tags.distinct(['b', 'a', 'b']), again.distinct([]));\n"
+        shows = "const { distinct } = require('./tags.js');\nconsole.log(distinct(['*']));\n"
+
+        class Scripting(review_judges.Judge):
+            def opine(self, question):
+                return review_judges.opinion(question.changes[0], 4, [{"why": "twice", "script": imports}, {"why": "a star", "script": shows},
+                                                                      {"why": "nothing", "script": "import './no.js';\n"}])
+
+        change = self.file("tags.js", (repository / "tags.js").read_text().replace("if (!found", "if (tag !== '*' && !found"))
+        found = self.ask(Scripting(), repository / "accelopt", change, "--json", "--seed", "4").last
+        self.assertEqual([one["fate"] for one in found["changes"][0]["objections"]], ["refuted", "confirmed", "unusable"], found)
+
     def test_bundled_pairs_are_what_they_say(self):
         """Each witness differs on the planted side alone, and the common cases on neither."""
         found = self.calibrate(review_judges.Truth(), 60 if LONG else 15)
