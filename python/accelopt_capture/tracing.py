@@ -22,6 +22,7 @@ def prepare() -> None:
     """Loads what every kernel imports, so that children inherit it."""
     sys.path[:0] = [os.path.join(BESIDE, "accelopt_nki", "standin")]
     import accelopt_nki.kernels  # noqa: F401
+    import accelopt_nki.scopes  # noqa: F401
     import neuronxcc.nki  # noqa: F401
     import numpy  # noqa: F401
     errors.importable = "neuronxcc.nki, a few names of numpy"
@@ -29,11 +30,11 @@ def prepare() -> None:
 
 def trace(request: dict[str, Any], _: str) -> tuple[dict[str, Any], list[bytes]]:
     """In the kernel's process. @error Failure, and whatever the kernel raises."""
-    from accelopt_nki import catalogue, kernels
+    from accelopt_nki import catalogue, kernels, scopes
     from accelopt_nki import trace as tracer
     begun = time.monotonic()
     try:
-        kernel = candidate.load(request, PACKAGES)
+        kernel = candidate.load(request, PACKAGES, scopes.compiled)
         tracer.kernel_files.update(errors.solution_files)
         traces = [kernels.traced(kernel, workload) for workload in request["workloads"]]
     except kernels.ContractError as error:

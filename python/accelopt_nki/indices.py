@@ -187,12 +187,12 @@ def box_of(mask: Any, shape: Sequence[int]) -> Box | None:
         return None
     if mask is False:
         return [(0, 0) for _ in shape]
-    need(isinstance(mask, Mask), "err_unsupported_mask", f"a {type(mask).__name__} is no mask")
+    need(isinstance(mask, Mask), "err_unsupported_expression_in_mask", f"a {type(mask).__name__} is no mask")
     box = [(0, count) for count in shape]
     for condition in mask.conditions:
-        need(condition.ndim <= len(shape), "err_unsupported_mask", f"it has {condition.ndim} axes, and the tile {len(shape)}")
+        need(condition.ndim <= len(shape), "err_unsupported_expression_in_mask", f"it has {condition.ndim} axes, and the tile {len(shape)}")
         moving = [(axis, stride) for axis, stride in enumerate(condition.aligned(len(shape))) if stride]
-        need(len(moving) <= 1, "err_unsupported_mask", "a comparison goes along several axes")
+        need(len(moving) <= 1, "err_unsupported_expression_in_mask", "a comparison goes along several axes")
         if not moving:
             if condition.offset < 0:
                 return [(0, 0) for _ in shape]

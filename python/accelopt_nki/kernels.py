@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import gc
+import inspect
 import math
 from typing import Any, Callable
 
 from . import trace
+from .annotations import mutable_tensor
+from .catalogue import need
 from .tensors import Tensor, dense
 
 SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
@@ -17,11 +20,23 @@ class ContractError(Exception):
     """What a kernel takes or returns is not what the task says."""
 
 
+def mutable_parameters(kernel: Callable) -> list[int]:
+    """Numbers of those that are annotated as mutable_tensor."""
+    function = getattr(kernel, "function", kernel)
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    return [number for number, one in enumerate(parameters)
+            if one.annotation is mutable_tensor or str(one.annotation).endswith("mutable_tensor")]
+
+
 def traced(kernel: Callable, workload: dict[str, Any]) -> dict[str, Any]:
     """The instructions of one call. @error ContractError, and whatever the kernel raises."""
     current = trace.begin()
     gc.disable()  # what a kernel leaves is kept to the end, and has few cycles
-    arguments = []
+    arguments: list[Any] = []
+    mutable = mutable_parameters(kernel)
     for spec in workload["inputs"]:
         if "value" in spec:
             value = spec["value"]
@@ -30,9 +45,13 @@ def traced(kernel: Callable, workload: dict[str, Any]) -> dict[str, Any]:
         if spec["dtype"] != "float32":
             raise ContractError(f"the input {spec['name']} is {spec['dtype']}: this version has float32")
         buffer = current.buffer("input", spec["name"], spec["shape"])
+        buffer.mutable = len(arguments) in mutable
         arguments.append(Tensor(buffer, 0, dense(tuple(spec["shape"]))))
     returned = kernel(*arguments)
     returned = list(returned) if isinstance(returned, (tuple, list)) else [returned]
+    for number in mutable:
+        need(any(one is arguments[number] for one in returned), "err_mutable_parameter_not_returned", "a parameter is a mutable_tensor")
+        raise ContractError("the kernel updates a parameter: the task's inputs stay as they are")
     if len(returned) != len(workload["outputs"]):
         raise ContractError(f"the kernel returns {len(returned)} tensors, and the task has {len(workload['outputs'])} outputs")
     outputs = []

@@ -43,9 +43,10 @@ def ndarray(shape: Any, dtype: Any, *, buffer: Any = None, name: str = "", fill:
     name = str(name)[:64] or "tensor"
     if space.endswith("hbm"):
         need(fill is None, "err_hbm_tensor_with_init_value_not_supported", f"{name} is filled with {fill}")
-        need(space != "shared_hbm" or trace.current().here == 0, "err_shared_hbm_must_in_kernel_level", f"{name} is made in a loop")
+        if space == "shared_hbm":
+            need(trace.current().scope == 0, "err_shared_hbm_must_in_kernel_level", f"{name} is made in a loop or a branch")
+            need(trace.current().in_kernel(), "err_shared_hbm_must_in_kernel_level", f"{name} is made in a function that the kernel calls")
         buffer = trace.current().buffer("output" if space == "shared_hbm" else "scratch", name, shape, fill=fill)
-        buffer.iteration = 0
         return Tensor(buffer, 0, dense(tuple(int(n) for n in shape)))
     partitions = [axis for axis, n in enumerate(shape) if isinstance(n, par_dim)]
     need(len(partitions) <= 1, "err_unsupported_value", "a tensor has one partition axis")
@@ -75,7 +76,7 @@ def shared_constant(constant: Any, dtype: Any = None) -> Tensor:
     fill, shape = getattr(constant, "fill", None), getattr(constant, "shape", None)
     need(fill is not None, "err_unsupported_value", f"shared_constant takes an array of numpy's, not a {type(constant).__name__}")
     buffer = trace.current().buffer("constant", "constant", shape, fill=fill)
-    buffer.iteration = 0
+    buffer.scope = 0
     return Tensor(buffer, 0, dense(shape))
 
 

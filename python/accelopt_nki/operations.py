@@ -75,8 +75,8 @@ def load(source: Any, mask: Any = None, dtype: Any = None) -> Tensor:
 
 def store(target: Any, value: Any, mask: Any = None) -> None:
     need(isinstance(target, Tensor) and not target.on_chip, "err_unsupported_memory", "nl.store writes to a tensor in HBM")
-    need(target.storage.kind != "input", "err_cannot_update_immutable_parameter", f"{target.storage.name} is a parameter of the kernel")
-    need(target.storage.kind in ("output", "scratch"), "err_unsupported_memory", f"{target.storage.name} is not written to")
+    need(target.storage.kind != "input" or target.storage.mutable, "err_cannot_update_immutable_parameter", f"{target.storage.name} is a parameter of the kernel")
+    need(target.storage.kind in ("input", "output", "scratch"), "err_unsupported_memory", f"{target.storage.name} is not written to")
     if is_number(value):
         value = memset(target.shape, value)
     source = tile(value, "nl.store")

@@ -23,14 +23,14 @@ class Blocks:
         self.kind, self.name, self.tile, self.fill = kind, name, tile, fill
         self.size = math.prod(tile)
         self.line = trace.line_now()
-        self.iteration = trace.current().scope
+        self.scope = trace.current().scope
         self.made: dict[int, Buffer] = {}
 
     def buffer(self, number: int) -> Buffer:
         if number not in self.made:
             one = trace.current().buffer(self.kind, self.name, (self.tile[0], self.size // max(1, self.tile[0])), fill=self.fill,
                                          line=self.line)
-            one.iteration = self.iteration
+            one.scope = self.scope
             self.made[number] = one
         return self.made[number]
 
@@ -200,11 +200,15 @@ class Tensor:
                 starts.append(int(key))
                 patterns.append(None)
             elif isinstance(key, Tensor):
-                raise NkiError("err_indirect_indices_free_dim", f"{self.storage.name} is indexed by what {key.storage.name} holds")
+                raise self.indirect(key)
             else:
                 raise NkiError("err_unsupported_mixing_basic_advanced_tensor_indexing",
                                f"{self.storage.name} is indexed by slices and nl.arange")
         return self.placed(keys, starts, tuple(patterns))
+
+    def indirect(self, key: Tensor) -> NkiError:
+        name = "err_copy_dynamic_indirect_indices_not_natively_supported" if self.on_chip else "err_indirect_indices_free_dim"
+        return NkiError(name, f"{self.storage.name} is indexed by what {key.storage.name} holds")
 
     def placed(self, keys: Sequence[Any], starts: list[int], patterns: tuple[Pattern | None, ...]) -> Tensor:
         """Where the indices, which have these patterns, begin at these places of each axis."""
@@ -246,7 +250,8 @@ class Tensor:
                 if self.on_chip and axis == self.partition:
                     axes.append((1, stride))  # a tile keeps its partition axis
             else:
-                need(not isinstance(key, Tensor), "err_indirect_indices_free_dim", f"{self.storage.name} is indexed by a tile")
+                if isinstance(key, Tensor):
+                    raise self.indirect(key)
                 need(isinstance(key, slice), "err_unsupported_value", f"{self.storage.name} is indexed by a {type(key).__name__}")
                 begin, end, step = (default if part is None else part.__index__()
                                     for part, default in ((key.start, 0), (key.stop, count), (key.step, 1)))
@@ -294,6 +299,8 @@ class Tensor:
     __mul__, __rmul__ = _binary("multiply"), _binary("multiply", True)
     __truediv__, __rtruediv__ = _binary("divide"), _binary("divide", True)
     __iadd__, __isub__, __imul__, __itruediv__ = _in_place("add"), _in_place("subtract"), _in_place("multiply"), _in_place("divide")
+
+    __lt__, __le__, __gt__, __ge__ = _binary("less"), _binary("less_equal"), _binary("greater"), _binary("greater_equal")
 
     def __neg__(self) -> Tensor:
         return self * -1.0

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from dataclasses import dataclass, field
 from types import CodeType
@@ -10,9 +11,11 @@ from typing import Any, Sequence
 
 from .catalogue import NkiError, need
 
+BANK = 512  # elements of a partition of a bank of PSUM
 MOST_INSTRUCTIONS = 400_000
 MOST_BUFFERS = 400_000
 MOST_ITERATIONS = 1_000_000
+MOST_SCOPES = 2_000_000
 
 kernel_files: set[str] = set()  # names that the code objects of the kernel's files have
 lines: dict[tuple[int, int], int] = {}  # by a code object's id, for its hash is slow, and where in it
@@ -35,6 +38,16 @@ def line_now() -> int:
     return 0
 
 
+def function_now() -> CodeType | None:
+    """The function of the kernel's files that is being executed."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_filename in kernel_files:
+            return frame.f_code
+        frame = frame.f_back
+    return None
+
+
 @dataclass(slots=True)
 class Buffer:
     """Memory of its own: a tensor in HBM, or one tile on the chip."""
@@ -45,7 +58,8 @@ class Buffer:
     shape: tuple[int, ...]
     fill: Any = None  # what it holds before anything is written: a number, or "identity"
     line: int = 0
-    iteration: int = 0
+    scope: int = 0
+    mutable: bool = False  # a parameter that the kernel may store to
     temporary: bool = False  # the result of an instruction, which has no other name yet
     reads: int = 0
     writes: int = 0
@@ -73,13 +87,16 @@ class Trace:
         self.loops: list[tuple[int, str, int]] = []
         self.iterations: list[tuple[int, int, int]] = [(0, -1, 0)]  # parent, loop, index; the first one is the kernel
         self.here = 0
-        self.scope = 0  # the iteration that a tile lives in: those of Python's own range are none
+        self.scope = 0  # what a tensor that is made now lives in: the kernel, an iteration, or a branch
+        self.scopes: list[tuple[str, int]] = [("kernel", 0)]  # kind and line
+        self.open = [True]
+        self.functions: set[CodeType] = set()  # of kernels
         self.instructions: list[Instruction] = []
 
     def buffer(self, kind: str, name: str, shape: Sequence[int], **more: Any) -> Buffer:
         if len(self.buffers) >= MOST_BUFFERS:
             raise NkiError("err_unsupported_value", f"over {MOST_BUFFERS} tiles")
-        one = Buffer(len(self.buffers), kind, name, tuple(shape), line=more.pop("line", 0) or line_now(), iteration=self.scope, **more)
+        one = Buffer(len(self.buffers), kind, name, tuple(shape), line=more.pop("line", 0) or line_now(), scope=self.scope, **more)
         self.buffers.append(one)
         return one
 
@@ -89,40 +106,54 @@ class Trace:
         instruction.line = instruction.line or line_now()
         instruction.iteration = self.here
         for source in instruction.sources:
-            self.check_scope(source.buffer)
+            if not self.open[source.buffer.scope]:
+                self.refuse(source.buffer)
             source.buffer.reads += 1
-        self.check_scope(instruction.target.buffer)
+        if not self.open[instruction.target.buffer.scope]:
+            self.refuse(instruction.target.buffer)
         instruction.target.buffer.writes += 1
         self.instructions.append(instruction)
 
-    def check_scope(self, buffer: Buffer) -> None:
-        if buffer.iteration == 0:
-            return
-        place = self.here
-        while place > buffer.iteration:
-            place = self.iterations[place][0]
-        if place != buffer.iteration:
-            raise NkiError("err_local_variable_used_out_of_scope",
-                           f"{buffer.name} of line {buffer.line} lives in one iteration of its loop")
+    def in_kernel(self) -> bool:
+        """Whether what is being executed is a kernel's own body."""
+        return function_now() in (*self.functions, None)
+
+    def refuse(self, buffer: Buffer) -> None:
+        kind, line = self.scopes[buffer.scope]
+        where = f"one iteration of the loop of line {line}" if kind == "iteration" else f"a block of line {line}"
+        raise NkiError("err_local_variable_used_out_of_scope", f"{buffer.name} of line {buffer.line} was made in {where}, and is used outside of it")
+
+    def enter(self, kind: str, line: int) -> int:
+        """Opens a scope. Returns the one around it."""
+        need(len(self.open) < MOST_SCOPES, "err_unsupported_value", f"over {MOST_SCOPES} iterations and branches")
+        outside, self.scope = self.scope, len(self.open)
+        self.scopes.append((kind, line))
+        self.open.append(True)
+        return outside
+
+    def leave(self, scope: int, outside: int) -> None:
+        self.open[scope] = False
+        self.scope = outside
 
     def loop(self, kind: str, values: range) -> Any:
         """Iterates; values know their loop."""
-        return self.iterate(kind, values, scoped=True)
-
-    def iterate(self, kind: str, values: range, *, scoped: bool) -> Any:
-        number = len(self.loops)
-        self.loops.append((line_now(), kind, len(values)))
-        outside, scope = self.here, self.scope
+        number, line = len(self.loops), line_now()
+        self.loops.append((line, kind, len(values)))
+        outside, scope, inside = self.here, self.scope, 0
         try:
             for place, value in enumerate(values):
                 need(len(self.iterations) < MOST_ITERATIONS, "err_unsupported_value", f"over {MOST_ITERATIONS} iterations")
+                if inside:
+                    self.leave(inside, scope)
                 self.here = len(self.iterations)
-                if scoped:
-                    self.scope = self.here
                 self.iterations.append((outside, number, place))
+                self.enter("iteration", line)
+                inside = self.scope
                 yield LoopIndex(value, place)
         finally:
-            self.here, self.scope = outside, scope
+            if inside:
+                self.leave(inside, scope)
+            self.here = outside
 
     def folded(self) -> list[Instruction]:
         """Without the assignments that only say where the instruction before them writes, and where a matrix
@@ -162,6 +193,8 @@ def folds(before: Instruction, one: Instruction) -> bool:
     if before.target.axes and [n for n, _ in before.target.axes] != [n for n, _ in one.sources[-1].axes]:
         return False
     space = one.target.buffer.kind
+    if before.op == "broadcast" and before.target.buffer.shape[1] <= BANK:
+        return False  # it lies in PSUM, and is copied from there
     if before.op == "matmul":
         return space == "psum" and (one.op == "copy" or before.flags & 1 == 0)
     if one.op != "copy":
@@ -181,13 +214,13 @@ class LoopIndex(int):
 
 
 class Range:
-    """Python's range in a kernel: the compiler takes it for nl.sequential_range, except that tiles outlive it."""
+    """Python's range in a kernel: the compiler takes it for nl.sequential_range."""
 
     def __init__(self, *bounds: int) -> None:
         self.values = range(*bounds)
 
     def __iter__(self) -> Any:
-        return current().iterate("sequential", self.values, scoped=False)
+        return current().loop("sequential", self.values)
 
     def __reversed__(self) -> Any:
         return reversed(self.values)
@@ -202,13 +235,29 @@ class Range:
         return value in self.values
 
 
-_current: Trace | None = None
+_next: Trace | None = None
+_current: Trace | None = None  # none outside of a kernel
 
 
 def begin() -> Trace:
+    """What the kernel that is called next leaves."""
+    global _next
+    _next = Trace()
+    return _next
+
+
+@contextlib.contextmanager
+def kernel(code: CodeType) -> Any:
+    """While a kernel is being called, which may call others."""
     global _current
-    _current = Trace()
-    return _current
+    outside = _current
+    _current = outside or _next
+    if _current is not None:
+        _current.functions.add(code)
+    try:
+        yield
+    finally:
+        _current = outside
 
 
 def current() -> Trace:

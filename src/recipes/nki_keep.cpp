@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <map>
 
+#include "recipes/nki_tiles.hpp"
+
 namespace accelopt::recipes::nki {
 namespace {
 
@@ -18,9 +20,9 @@ constexpr double kTransposes = 1.4;
 bool is_pure(const Statement& statement) {
   const auto call = call_of(statement);
   if (!call) return false;
-  static const std::set<std::string> kPure{"load",       "nc_transpose", "transpose", "copy",     "tensor_copy",
-                                           "activation", "multiply",     "add",       "subtract", "tensor_scalar",
-                                           "square",     "exp",          "sigmoid",   "silu",     "reciprocal"};
+  static const std::set<std::string> kPure{
+      "load", "broadcast_to", "nc_transpose",  "transpose", "copy", "tensor_copy", "activation", "multiply",
+      "add",  "subtract",     "tensor_scalar", "square",    "exp",  "sigmoid",     "silu",       "reciprocal"};
   return kPure.contains(call->function);
 }
 
@@ -54,48 +56,6 @@ std::vector<std::size_t> invariant(const Statements& all, std::size_t begin, std
     changing.erase(one.target);
   }
   return out;
-}
-
-/// Partitions and free elements of a tile, as texts; none: not known.
-using Extents = std::map<std::string, std::pair<std::string, std::string>>;
-
-/// What "rows = nl.arange(128)[:, None]" says: partitions 128; "[None, :]": elements 128.
-void note_index(const Statement& one, Extents& indices) {
-  const std::vector<Token>& t = one.tokens;
-  for (std::size_t i = 2; i + 8 < t.size(); ++i) {
-    if (t[i].value != "arange" || t[i + 3].value != ")" || t[i + 4].value != "[") continue;
-    auto& entry = indices[one.target];
-    (t[i + 5].value == "None" ? entry.second : entry.first) = t[i + 2].value;
-  }
-}
-
-Extents tiles_of(const Statements& all) {
-  Extents indices;
-  Extents tiles;
-  for (const Statement& one : all) {
-    if (one.target.empty()) continue;
-    note_index(one, indices);
-    const auto call = call_of(one);
-    if (!call || call->arguments.empty()) continue;
-    if (call->function == "load") {
-      std::pair<std::string, std::string> extent;
-      for (const std::string& name : reads(statement_of(0, call->arguments[0]))) {
-        const auto index = indices.find(name);
-        if (index == indices.end()) continue;
-        if (!index->second.first.empty()) extent.first = index->second.first;
-        if (!index->second.second.empty()) extent.second = index->second.second;
-      }
-      if (!extent.first.empty() && !extent.second.empty()) tiles[one.target] = extent;
-      continue;
-    }
-    const std::string& data = call->arguments[call->function == "activation" && call->arguments.size() > 1 ? 1 : 0];
-    const auto known = tiles.find(data);
-    if (known == tiles.end()) continue;
-    std::pair<std::string, std::string> extent = known->second;
-    if (call->function == "nc_transpose" || call->function == "transpose") std::swap(extent.first, extent.second);
-    tiles[one.target] = extent;
-  }
-  return tiles;
 }
 
 /// A loop, a loop right in it, and what the inner one makes without the outer one's help.
@@ -138,7 +98,7 @@ std::optional<Statements> hoisted(const Statements& all, const Found& found) {
     for (const std::size_t place : found.statements) before.push_back(moved(all[place], indent));
   } else {
     const Statement& loop = all[found.inner];
-    const Extents tiles = tiles_of(all);
+    const std::map<std::string, Extent> tiles = tiles_of(all).tiles;
     Statements body;
     for (const std::size_t place : found.statements) {
       const Statement& one = all[place];

@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
+#include "recipes/nki_affine.hpp"
 #include "recipes/nki_keep.hpp"
+#include "recipes/nki_psum.hpp"
+#include "recipes/nki_rows.hpp"
 #include "recipes/nki_source.hpp"
+#include "recipes/nki_tiles.hpp"
 
 namespace accelopt::recipes {
 namespace {
@@ -18,17 +21,22 @@ using nki::Statement;
 using nki::Token;
 using Statements = std::vector<Statement>;
 
+constexpr const char* kWholeKernel = "kernel:all";
+constexpr int kNarrowest = 16;        ///< what has less is a column of its own
 constexpr int kWidest = 4096;         ///< elements of a partition: a quarter of what a few tiles may have
 constexpr int kMostMoving = 512;      ///< columns of a matrix multiplication
 constexpr double kDescriptorNs = 98;  ///< of a row in HBM
 constexpr double kBytesPerNs = 27.2;  ///< of an engine that moves it
 constexpr double kFewerInstructions = 1.15;
 constexpr double kAnotherLoop = 1.2;
+constexpr const char* kTogether = "all at once";
+constexpr double kAllTogether = 1.6;
+constexpr double kReusedTiles = 1.35;
+constexpr double kLeftResults = 1.2;
+constexpr double kCopiedOperands = 1.3;
 
-int number_of(std::string_view text) {
-  int value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return code == std::errc() && end == text.data() + text.size() ? value : 0;
+int number_of(const std::string& text) {
+  return nki::number_of({}, text);
 }
 
 /// What all kernels with loops like these have in common.
@@ -85,8 +93,10 @@ double descriptor_ns_per_byte(int elements) {
 
 void propose_wider(const Statements& all, const std::string& shape, std::vector<Application>& result) {
   const bool multiplies = shape.find("matmul") != std::string::npos;
+  std::set<int> partitions;
+  for (const auto& [name, extent] : nki::tiles_of(all).indices) partitions.insert(nki::number_of(all, extent.first));
   for (const int from : widths(all)) {
-    if (from == 128 && !multiplies && widths(all).size() > 1) continue;
+    if (from < kNarrowest || partitions.contains(from)) continue;  // numbers of partitions are no widths
     for (int to = from * 2; to <= (multiplies ? kMostMoving : kWidest); to *= 2) {
       Application one;
       one.recipe = "wider tiles";
@@ -101,15 +111,52 @@ void propose_wider(const Statements& all, const std::string& shape, std::vector<
   }
 }
 
+// Rows and tiles that loops make again.
+
+void propose_reuse(const Statements& all, const std::string& shape, std::vector<Application>& result) {
+  if (!nki::reused(all, 2)) return;
+  Application one;
+  one.recipe = nki::kReuse;
+  one.location = kWholeKernel;
+  one.title = "Load rows whole, and make before every loop what it makes again and again";
+  one.text =
+      "Long rows are moved by fewer DMA descriptors, and tiles that stay in SBUF are loaded, transposed and broadcast "
+      "once.";
+  one.prior = kReusedTiles;
+  one.shape = shape;
+  result.push_back(std::move(one));
+}
+
+// Operands of VectorE.
+
+constexpr const char* kResults = "results";
+
+void propose_psum(const Statements& all, const std::string& shape, std::vector<Application>& result) {
+  const auto left = nki::through_psum(all, false);
+  const auto copied = nki::through_psum(all, true);
+  for (const bool copies : {true, false}) {
+    if (copies ? !copied || (left && nki::text_of(*left) == nki::text_of(*copied)) : !left) continue;
+    Application one;
+    one.recipe = nki::kPsum;
+    one.location = std::string("kernel:") + (copies ? "operands" : kResults);
+    one.title = copies ? "Give VectorE one operand in PSUM, copied there where it lies in SBUF"
+                       : "Leave results in PSUM where VectorE reads them again";
+    one.text = "An instruction on two tiles takes half as long where one of them lies in PSUM.";
+    one.prior = copies ? kCopiedOperands : kLeftResults;
+    one.shape = shape;
+    result.push_back(std::move(one));
+  }
+}
+
 // Kinds of loops.
 
 void propose_affine(const Statements& all, const std::string& shape, std::vector<Application>& result) {
-  for (const Statement& one : all) {
-    if (one.variable.empty() || one.kind == "affine_range" || one.kind == "static_range") continue;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!nki::made_affine(all, i)) continue;
     Application found;
     found.recipe = "affine loop";
-    found.location = "kernel:" + one.variable;
-    found.title = fmt::format("Make the loop over {} an affine_range", one.variable);
+    found.location = "kernel:" + all[i].variable;
+    found.title = fmt::format("Make the loop over {} an affine_range", all[i].variable);
     found.text = "Tiles of independent iterations have two places each, so that loads run ahead of the arithmetic.";
     found.prior = kAnotherLoop;
     found.shape = shape;
@@ -117,14 +164,12 @@ void propose_affine(const Statements& all, const std::string& shape, std::vector
   }
 }
 
-bool make_affine(Statements& all, const std::string& variable) {
-  bool changed = false;
-  for (Statement& one : all) {
-    if (one.variable != variable || one.kind == "affine_range") continue;
-    one = nki::statement_of(one.indent, fmt::format("for {} in nl.affine_range({}):", one.variable, one.range));
-    changed = true;
+std::optional<Statements> make_affine(const Statements& all, const std::string& variable) {
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].variable != variable) continue;
+    if (auto changed = nki::made_affine(all, i)) return changed;
   }
-  return changed;
+  return std::nullopt;
 }
 
 // Fewer instructions: patterns of statements that follow each other in one block, whose results have no other readers.
@@ -253,6 +298,57 @@ void propose_patterns(const Statements& all, const std::string& shape, std::vect
   }
 }
 
+// What each alone may be too little of.
+
+/// Every copy that need not be, scalars that fit in one instruction, rows and tiles that are made once, loops whose
+/// iterations may overlap, and VectorE's operands in PSUM. None: fewer than two of these apply.
+std::optional<Statements> together(Statements all) {
+  int kinds = 0;
+  for (const Pattern& pattern : kPatterns) {
+    const std::size_t before = all.size();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (all[i].target.empty()) continue;
+      if (auto changed = pattern.apply(all, i)) {
+        all = std::move(*changed);
+        i = 0;
+      }
+    }
+    kinds += all.size() < before ? 1 : 0;
+  }
+  if (auto changed = nki::reused(all, 1)) {
+    all = std::move(*changed);
+    ++kinds;
+  }
+  bool affine = false;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    auto changed = nki::made_affine(all, i);
+    if (!changed) continue;
+    all = std::move(*changed);
+    affine = true;
+  }
+  kinds += affine ? 1 : 0;
+  if (auto changed = nki::through_psum(all, true)) {
+    all = std::move(*changed);
+    ++kinds;
+  }
+  if (kinds < 2) return std::nullopt;
+  return all;
+}
+
+void propose_together(const Statements& all, const std::string& shape, std::vector<Application>& result) {
+  if (!together(all)) return;
+  Application one;
+  one.recipe = kTogether;
+  one.location = kWholeKernel;
+  one.title = "Apply at once what saves instructions, loads, transposes and waiting";
+  one.text =
+      "Engines and DMA work side by side, so that what is saved on one of them shows where the others are relieved "
+      "too.";
+  one.prior = kAllTogether;
+  one.shape = shape;
+  result.push_back(std::move(one));
+}
+
 std::optional<Statements> applied(Statements all, const Application& application) {
   const std::string place =
       application.location.substr(std::min(application.location.size(), application.location.find(':') + 1));
@@ -264,10 +360,11 @@ std::optional<Statements> applied(Statements all, const Application& application
     if (parameter("from") < 1 || parameter("to") < 1) return std::nullopt;
     return widened(all, parameter("from"), parameter("to"));
   }
-  if (application.recipe == "affine loop") {
-    if (!make_affine(all, place)) return std::nullopt;
-    return all;
-  }
+  if (application.recipe == "affine loop") return make_affine(all, place);
+  if (application.recipe == kTogether && application.location == kWholeKernel) return together(std::move(all));
+  if (application.recipe == nki::kReuse && application.location == kWholeKernel) return nki::reused(all, 2);
+  if (application.recipe == nki::kPsum && (place == kResults || place == "operands"))
+    return nki::through_psum(all, place != kResults);
   if (application.recipe == nki::kKeep) return nki::kept(std::move(all), place);
   for (const Pattern& pattern : kPatterns) {
     if (application.recipe != pattern.recipe) continue;
@@ -296,6 +393,9 @@ std::vector<Application> enumerate_nki(const KernelSource& kernel) {
     found.shape = shape;
     result.push_back(std::move(found));
   }
+  propose_together(all, shape, result);
+  propose_reuse(all, shape, result);
+  propose_psum(all, shape, result);
   propose_affine(all, shape, result);
   propose_patterns(all, shape, result);
   return result;

@@ -176,13 +176,23 @@ Statement with_name_replaced(const Statement& statement, std::string_view name, 
 }
 
 std::optional<Call> call_of(const Statement& statement) {
+  return statement.target.empty() ? std::nullopt : assigned_call(statement);
+}
+
+std::optional<Call> assigned_call(const Statement& statement) {
   const std::vector<Token>& all = statement.tokens;
-  if (statement.target.empty() || all.size() < 7 || !is(all[3], ".") || !is(all[5], "(") || !is(all.back(), ")"))
+  std::size_t equal = 1;
+  if (all.size() > 2 && all[0].kind == Token::Kind::name && is(all[1], "[")) {
+    while (equal + 1 < all.size() && !(is(all[equal - 1], "]") && is(all[equal], "="))) ++equal;
+  }
+  const std::size_t open = equal + 4;
+  if (all.size() < open + 2 || !is(all[equal], "=") || is(all[equal + 1], "=") || !is(all[equal + 2], ".") ||
+      !is(all[open], "(") || !is(all.back(), ")"))
     return std::nullopt;
-  Call out{all[4].value, {}};
+  Call out{all[equal + 3].value, {}};
   int depth = 0;
-  std::size_t begin = all[5].at + 1;
-  for (std::size_t i = 5; i < all.size(); ++i) {
+  std::size_t begin = all[open].at + 1;
+  for (std::size_t i = open; i < all.size(); ++i) {
     if (all[i].kind != Token::Kind::symbol) continue;
     const char c = all[i].value[0];
     if (c == '(' || c == '[' || c == '{') ++depth;

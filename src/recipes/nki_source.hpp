@@ -57,6 +57,8 @@ struct Call {
   std::vector<std::string> arguments;  ///< "x", "scale=-1.0"
 };
 std::optional<Call> call_of(const Statement& statement);
+/// The same of what is assigned to a part of a tile too: "name[...] = module.function(...)".
+std::optional<Call> assigned_call(const Statement& statement);
 /// The value of a named argument; empty: it is not there.
 std::string named(const Call& call, std::string_view name);
 

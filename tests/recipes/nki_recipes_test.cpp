@@ -122,6 +122,90 @@ TEST(NkiRecipes, AffineLoop_IsProposedForOthersAlone) {
   EXPECT_EQ(made(kElementwise, "affine loop", "kernel:j"), "");
 }
 
+constexpr const char* kRotation = R"(@nki.jit
+def kernel(x, cos, sin):
+    y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    rows = nl.arange(64)[:, None]
+    columns = nl.arange(512)[None, :]
+    for j in nl.affine_range(8):
+        low = nl.load(x[rows, 512 * j + columns])
+        high = nl.load(x[64 + rows, 512 * j + columns])
+        cosine = nl.load(cos[rows, 512 * j + columns], mask=512 * j + columns < 4000)
+        sine = nl.load(sin[rows, 512 * j + columns])
+        low_cosine = nl.multiply(low, cosine)
+        high_sine = nl.multiply(high, sine)
+        first = nl.subtract(low_cosine, high_sine)
+        nl.store(y[rows, 512 * j + columns], first)
+        high_cosine = nl.multiply(high, cosine)
+        nl.store(y[64 + rows, 512 * j + columns], high_cosine)
+    return y
+)";
+
+TEST(NkiRecipes, OperandsInPsum_LeavesResultsThere) {
+  const std::string text = made(kRotation, "operands in PSUM", "kernel:results");
+  EXPECT_TRUE(has(text, "low_cosine = nl.ndarray((nl.par_dim(64), 512), dtype=nl.float32, buffer=nl.psum)\n")) << text;
+  EXPECT_TRUE(has(text, "low_cosine[...] = nl.multiply(low, cosine)\n")) << text;
+  EXPECT_TRUE(has(text, "        high_sine = nl.multiply(high, sine)\n")) << "not both of them: " << text;
+  EXPECT_TRUE(has(text, "        high_cosine = nl.multiply(high, cosine)\n")) << "it is stored: " << text;
+}
+
+TEST(NkiRecipes, OperandsInPsum_CopiesThoseThatAreReadMost) {
+  const std::string text = made(kRotation, "operands in PSUM", "kernel:operands");
+  EXPECT_TRUE(has(text, "psum_cosine[...] = nl.copy(cosine, mask=512 * j + columns < 4000)\n")) << text;
+  EXPECT_TRUE(has(text, "low_cosine[...] = nl.multiply(low, psum_cosine)\n")) << text;
+  EXPECT_TRUE(has(text, "high_cosine = nl.multiply(high, psum_cosine)\n")) << text;
+  EXPECT_TRUE(has(text, "first = nl.subtract(low_cosine, high_sine)\n")) << text;
+}
+
+TEST(NkiRecipes, OperandsInPsum_AreABankAtMost) {
+  std::string text = kRotation;
+  for (std::size_t at = text.find("512"); at != std::string::npos; at = text.find("512", at))
+    text.replace(at, 3, "1024");
+  EXPECT_FALSE(named(enumerate_nki(kernel_of(text.c_str())), "operands in PSUM"));
+}
+
+TEST(NkiRecipes, ReuseOnChip_LoadsRowsWholeAndKeepsWhatIsMadeOfThem) {
+  const std::string text = made(kMatmul, "reuse on chip");
+  const auto row = text.find("row_of_left = nl.load(a[128 * i + rows, nl.arange(128 * (K // 128))[None, :]]");
+  const auto turned = text.find("turned = nisa.nc_transpose(row_of_left[rows, 128 * k + inner])");
+  const auto loop = text.find("for j in");
+  ASSERT_NE(row, std::string::npos) << text;
+  EXPECT_LT(row, turned) << text;
+  EXPECT_LT(turned, loop) << text;
+  EXPECT_TRUE(has(text, "nisa.nc_matmul(kept_stationary[k], moving)")) << text;
+}
+
+TEST(NkiRecipes, ReuseOnChip_IsNotProposedForOneChangeAlone) {
+  EXPECT_EQ(made(kElementwise, "reuse on chip"), "");
+}
+
+TEST(NkiRecipes, ReuseOnChip_KeepsBroadcastsToo) {
+  const std::string text = made(R"(@nki.jit
+def kernel(x, g):
+    y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    one = nl.arange(1)[:, None]
+    rows = nl.arange(128)[:, None]
+    columns = nl.arange(512)[None, :]
+    for i in nl.affine_range(4):
+        for j in nl.affine_range(8):
+            tile = nl.load(x[128 * i + rows, 512 * j + columns])
+            gain = nl.load(g[one, 512 * j + columns])
+            every_row = gain.broadcast_to((128, 512))
+            nl.store(y[128 * i + rows, 512 * j + columns], nl.multiply(tile, every_row))
+    return y
+)",
+                                "hoisting of tiles", "kernel:i/j");
+  EXPECT_TRUE(has(text, "kept_every_row = nl.ndarray((8, nl.par_dim(128), 512)")) << text;
+  EXPECT_TRUE(has(text, "nl.multiply(tile, kept_every_row[j])")) << text;
+}
+
+TEST(NkiRecipes, WiderTiles_LeaveSingleColumnsAlone) {
+  std::string text = kElementwise;
+  text.replace(text.find("    for i"), 0, "    single = nl.arange(1)[None, :]\n");
+  for (const Application& one : enumerate_nki(kernel_of(text.c_str())))
+    EXPECT_NE(one.location, "kernel:1") << one.title;
+}
+
 TEST(NkiRecipes, ResultReadTwice_IsNotFused) {
   std::string text = kElementwise;
   text.replace(text.find("result = nl.add(half"), 0, "other = nl.multiply(divisor, power)\n            ");

@@ -2,7 +2,7 @@
 from typing import Any
 
 from accelopt_nki.catalogue import NkiError
-from accelopt_nki.trace import Range
+from accelopt_nki import trace as _trace
 
 from . import compiler, isa, language, typing
 
@@ -12,10 +12,11 @@ class Kernel:
 
     def __init__(self, function: Any) -> None:
         self.function = function
-        function.__globals__.setdefault("range", Range)
+        function.__globals__.setdefault("range", _trace.Range)
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
-        return self.function(*arguments, **named)
+        with _trace.kernel(getattr(self.function, "__code__", None)):
+            return self.function(*arguments, **named)
 
     def __getitem__(self, grid: Any) -> Any:
         raise NkiError("err_nested_kernel_with_spmd_grid", f"{self.function.__name__} is called with the grid {grid}")

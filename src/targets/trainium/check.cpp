@@ -26,6 +26,7 @@ class Checker {
     for (const Instruction& one : program_.instructions) {
       if (std::string message = instruction(one); !message.empty()) return {one.line, std::move(message)};
     }
+    if (Refusal refusal = writes_on_chip(); !refusal.message.empty()) return refusal;
     return writes();
   }
 
@@ -157,6 +158,50 @@ class Checker {
     return loop >= 0 && program_.loops[static_cast<std::size_t>(loop)].kind == LoopKind::affine ? loop : -1;
   }
 
+  [[nodiscard]] Refusal race(const Instruction& one, const Instruction& before, std::string_view what,
+                             std::string_view advice) const {
+    return {one.line,
+            fmt::format("err_unexpected_output_dependencies: two iterations of an affine_range write one place of {} "
+                        "{} (lines {} and {}); use sequential_range, or {}",
+                        what, described(program_.buffer_of(one.target)), before.line, one.line, advice)};
+  }
+
+  /// Whether it writes what it finds there too: sums of products, nl.loop_reduce, +=. Affine loops may do that.
+  [[nodiscard]] bool accumulates(const Instruction& one) const {
+    if (one.op == Op::matmul) return (one.flags & 1U) != 0;
+    return std::any_of(one.sources.begin(), one.sources.end(), [&](std::uint32_t source) {
+      return program_.view(source).buffer == program_.view(one.target).buffer;
+    });
+  }
+
+  /// No place of a tile is written anew by two iterations of an affine loop.
+  Refusal writes_on_chip() {
+    std::vector<std::vector<std::uint32_t>> writers(program_.buffers.size());  // instructions, of tiles with several
+    for (std::size_t i = 0; i < program_.instructions.size(); ++i) {
+      const Instruction& one = program_.instructions[i];
+      const std::uint32_t buffer = program_.view(one.target).buffer;
+      if (on_chip(program_.buffers[buffer].space) && !accumulates(one))
+        writers[buffer].push_back(static_cast<std::uint32_t>(i));
+    }
+    std::vector<std::uint32_t> writer;  // instruction + 1 by element
+    for (std::size_t buffer = 0; buffer < writers.size(); ++buffer) {
+      const std::vector<std::uint32_t>& own = writers[buffer];
+      const auto races = [&](std::uint32_t a, std::uint32_t b) {
+        return racing(program_.instructions[a].iteration, program_.instructions[b].iteration) >= 0;
+      };
+      if (own.size() < 2 || std::adjacent_find(own.begin(), own.end(), races) == own.end()) continue;
+      writer.assign(static_cast<std::size_t>(program_.buffers[buffer].size()), 0);
+      for (const std::uint32_t number : own) {
+        const View& view = program_.view(program_.instructions[number].target);
+        const std::uint32_t other = mark(view, writer, number + 1, 0, view.offset);
+        if (other != 0)
+          return race(program_.instructions[number], program_.instructions[other - 1], "tile",
+                      "make the tile in the loop");
+      }
+    }
+    return {};
+  }
+
   /// Outputs are written whole, and no place by two iterations of an affine loop.
   Refusal writes() {
     if (written_once(program_)) return {};
@@ -170,12 +215,7 @@ class Checker {
       if (own.empty()) continue;
       const std::uint32_t other = mark(view, own, static_cast<std::uint32_t>(i + 1), 0, view.offset);
       if (other == 0) continue;
-      const Instruction& before = program_.instructions[other - 1];
-      return {
-          one.line,
-          fmt::format("err_unexpected_output_dependencies: two iterations of an affine_range write one place of output "
-                      "{} (lines {} and {}); use sequential_range, or store what is final once",
-                      described(program_.buffers[view.buffer]), before.line, one.line)};
+      return race(one, program_.instructions[other - 1], "output", "store what is final once");
     }
     for (const std::uint32_t output : program_.outputs) {
       const auto found = std::find(writer[output].begin(), writer[output].end(), 0U);

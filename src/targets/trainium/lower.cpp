@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 
 #include "targets/trainium/repeats.hpp"
@@ -61,8 +62,16 @@ class Lowering {
     Repeats repeats = find_repeats(program_, chip_, policy_);
     out_.place = std::move(repeats.place);
     out_.kept_loads = repeats.loads;
+    find_spaces();
+    std::vector<bool> shared(program_.buffers.size(), false);
+    for (std::uint32_t buffer = 0; buffer < shared.size(); ++buffer) {
+      if (place(buffer) != buffer) shared[place(buffer)] = true;
+    }
     for (std::uint32_t i = 0; i < program_.instructions.size(); ++i) {
-      if (!repeats.dropped[i]) emit(i);
+      if (repeats.dropped[i]) continue;
+      emit(i);
+      const Instruction& one = program_.instructions[i];
+      out_.work.back().shared = one.op == Op::tensor_tensor && shared[program_.view(one.target).buffer];
     }
     return std::move(out_);
   }
@@ -72,6 +81,75 @@ class Lowering {
     std::vector<Touched> writes;
     std::vector<Touched> reads;
   };
+
+  /// From the first work on a buffer to the last.
+  struct Life {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    std::int64_t bytes = 0;  ///< of a partition of PSUM
+    bool broadcast = false;  ///< its only writer is one
+    bool stays = true;       ///< whoever uses it does so in the iteration that makes it, and can read PSUM
+  };
+
+  [[nodiscard]] std::map<std::uint32_t, Life> lives() const {
+    std::map<std::uint32_t, Life> out;
+    const std::int64_t bank = chip_.psum_bank_bytes;
+    for (std::size_t i = 0; i < program_.instructions.size(); ++i) {
+      const Instruction& one = program_.instructions[i];
+      const std::uint32_t target = program_.view(one.target).buffer;
+      const std::int64_t bytes = program_.buffers[target].shape[1] * kElementBytes;
+      const bool broadcast = one.op == Op::broadcast && program_.buffers[target].space == Space::sbuf && bytes <= bank;
+      if (broadcast || program_.buffers[target].space == Space::psum) {
+        Life& life =
+            out.try_emplace(target, Life{.begin = i, .bytes = (bytes + bank - 1) / bank * bank, .broadcast = broadcast})
+                .first->second;
+        life.stays = life.stays && life.begin == i;
+        life.end = i;
+      }
+      const bool reads_sbuf =
+          one.op == Op::matmul || one.op == Op::transpose || one.op == Op::store || one.op == Op::broadcast;
+      for (const std::uint32_t source : one.sources) {
+        const auto found = out.find(program_.view(source).buffer);
+        if (found == out.end()) continue;
+        Life& life = found->second;
+        life.end = i;
+        if (reads_sbuf || one.iteration != program_.instructions[life.begin].iteration) life.stays = false;
+      }
+    }
+    return out;
+  }
+
+  /// A broadcast from one partition to all is a multiplication, so its result lies in PSUM. It stays there where there
+  /// is room for as long as it is used; else it is copied to SBUF.
+  void find_spaces() {
+    for (const Buffer& buffer : program_.buffers) out_.spaces.push_back(buffer.space);
+    const std::map<std::uint32_t, Life> all = lives();
+    std::vector<std::int64_t> change(program_.instructions.size() + 1, 0);
+    std::map<std::size_t, std::uint32_t> broadcasts;  // by where they begin
+    for (const auto& [buffer, life] : all) {
+      if (life.broadcast) {
+        if (life.stays) broadcasts[life.begin] = buffer;
+        continue;
+      }
+      change[life.begin] += life.bytes;
+      change[life.end + 1] -= life.bytes;
+    }
+    std::vector<std::int64_t> used(program_.instructions.size(), 0);
+    std::int64_t now = 0;
+    for (std::size_t i = 0; i < used.size(); ++i) used[i] = now += change[i];
+    for (const auto& [begin, buffer] : broadcasts) {
+      const Life& life = all.at(buffer);
+      const auto from = used.begin() + static_cast<std::ptrdiff_t>(life.begin);
+      const auto to = used.begin() + static_cast<std::ptrdiff_t>(life.end) + 1;
+      if (*std::max_element(from, to) + life.bytes > chip_.psum_bytes) continue;
+      std::for_each(from, to, [&](std::int64_t& bytes) { bytes += life.bytes; });
+      out_.spaces[buffer] = Space::psum;
+    }
+  }
+
+  [[nodiscard]] bool in_psum(std::uint32_t view) const {
+    return out_.spaces[program_.view(view).buffer] == Space::psum;
+  }
 
   [[nodiscard]] std::uint32_t place(std::uint32_t buffer) const { return out_.place[buffer]; }
 
@@ -94,6 +172,21 @@ class Lowering {
       if (queue != Queue::tensor) busy_[queue == Queue::vector ? 0 : 1] += work.ns;
     }
     count(one);
+    depend(one, work);
+    out_.work.push_back(std::move(work));
+    if (one.op == Op::broadcast && !in_psum(one.target)) evict(number);
+  }
+
+  /// Copies what a broadcast left in PSUM, a bank at a time.
+  void evict(std::uint32_t number) {
+    const Instruction& one = program_.instructions[number];
+    const double n = static_cast<double>(program_.view(one.target).per_partition());
+    const double bank = static_cast<double>(chip_.psum_bank_bytes) / kElementBytes;
+    Work work;
+    work.instruction = number;
+    work.queue = Queue::scalar;
+    work.ns = std::ceil(n / bank) * engine_ns(Queue::scalar, 0) + std::max(chip_.least_cycles, n) / chip_.scalar_ghz;
+    busy_[1] += work.ns;
     depend(one, work);
     out_.work.push_back(std::move(work));
   }
@@ -154,7 +247,6 @@ class Lowering {
     const View& target = program_.view(one.target);
     const auto n = static_cast<double>(target.per_partition());
     const double simple = std::max(chip_.least_cycles, n);
-    const auto in_psum = [&](std::uint32_t view) { return program_.buffer_of(view).space == Space::psum; };
     switch (one.op) {
       case Op::matmul:
         return {Queue::tensor, chip_.float32_passes *
@@ -162,7 +254,7 @@ class Lowering {
       case Op::transpose:
         return {Queue::tensor,
                 chip_.float32_passes * std::max(static_cast<double>(program_.view(one.sources[0]).partitions()), 64.0)};
-      case Op::broadcast:  // by a matrix of ones, a bank of PSUM at a time, and back
+      case Op::broadcast:  // by a matrix of ones, a bank of PSUM at a time
         return {Queue::tensor, chip_.float32_passes * std::max(64.0, n)};
       case Op::activation:
         if (one.function == Function::reciprocal) return {Queue::vector, chip_.reciprocal * n};

@@ -26,6 +26,7 @@ struct Work {
   std::vector<std::uint32_t> after{};  ///< work that must have ended
   std::vector<std::uint32_t> tiles{};  ///< that it needs, by their places in Lowered::tiles
   std::int32_t target = -1;            ///< the one that it writes; none: it writes to HBM
+  bool shared = false;                 ///< what it computes is used where the kernel computes it again
   bool spill = false;                  ///< the kernel does not ask for it: a tile leaves the chip, or comes back
 };
 
@@ -53,6 +54,7 @@ struct Lowered {
   Counters counters;
   std::vector<Work> work;
   std::vector<std::uint32_t> place;  ///< by buffer: the one that has its contents; itself, where nothing is kept
+  std::vector<Space> spaces;         ///< by buffer: where the compiler puts it
   std::int64_t read_bytes = 0;       ///< from HBM
   std::int64_t written_bytes = 0;
   std::int64_t kept_loads = 0;  ///< that the policy did not repeat

@@ -9,6 +9,9 @@
 namespace accelopt::targets::trainium {
 namespace {
 
+/// assumed: where one part in so many of SBUF would not stay free, what can be computed again is not kept.
+constexpr std::int64_t kFree = 16;
+
 using Recipe = std::vector<std::int64_t>;  ///< equal for tiles of equal contents
 
 class Finder {
@@ -19,10 +22,11 @@ class Finder {
   Repeats run() {
     for (std::uint32_t i = 0; i < program_.buffers.size(); ++i) out_.place.push_back(i);
     note_uses();
-    find_equal();
-    do {
-      drop();
-    } while (give_up_one());
+    settle();
+    if (policy_ == Policy::hoist && most_at_once() > chip_.sbuf_bytes - chip_.sbuf_bytes / kFree) {
+      computes_ = false;  // what is computed again needs no room
+      settle();
+    }
     for (std::uint32_t i = 0; i < program_.instructions.size(); ++i)
       out_.loads += out_.dropped[i] && program_.instructions[i].op == Op::load ? 1 : 0;
     return std::move(out_);
@@ -37,6 +41,43 @@ class Finder {
     bool repeats = false;               ///< there is one
   };
 
+  void settle() {
+    given_up_.clear();
+    for (Tile& tile : tiles_) {
+      tile.root.reset();
+      tile.repeats = false;
+    }
+    find_equal();
+    do {
+      drop();
+    } while (give_up_one());
+  }
+
+  /// Bytes of a partition of SBUF, if every tile stayed from its first use to its last.
+  [[nodiscard]] std::int64_t most_at_once() const {
+    const std::size_t end = program_.instructions.size();
+    std::vector<std::size_t> first(tiles_.size(), end);
+    std::vector<std::size_t> last(tiles_.size(), 0);
+    const auto use = [&](std::uint32_t view, std::size_t at) {
+      const std::uint32_t buffer = out_.place[program_.view(view).buffer];
+      first[buffer] = std::min(first[buffer], at);
+      last[buffer] = at;
+    };
+    for (std::size_t i = 0; i < end; ++i) {
+      if (out_.dropped[i]) continue;
+      use(program_.instructions[i].target, i);
+      for (const std::uint32_t source : program_.instructions[i].sources) use(source, i);
+    }
+    std::vector<std::int64_t> change(end + 1, 0);
+    for (std::uint32_t buffer = 0; buffer < tiles_.size(); ++buffer) {
+      if (first[buffer] == end || program_.buffers[buffer].space != Space::sbuf) continue;
+      const std::int64_t bytes = program_.buffers[buffer].shape[1] * kElementBytes;
+      change[first[buffer]] += bytes;
+      change[last[buffer] + 1] -= bytes;
+    }
+    return peak_of(change);
+  }
+
   void note_uses() {
     for (std::uint32_t i = 0; i < program_.instructions.size(); ++i) {
       const Instruction& one = program_.instructions[i];
@@ -45,13 +86,16 @@ class Finder {
     }
   }
 
-  [[nodiscard]] bool only_moves(const Instruction& one) const {
+  /// What the policy does not repeat: loads; under hoist also what only moves, and VectorE's work on two tiles of what
+  /// was loaded (the vendor's mamba kernels write a product in a loop that their told times have no room for).
+  [[nodiscard]] bool may_share(const Instruction& one) const {
     if (one.op == Op::load) return true;
     if (policy_ == Policy::literal) return false;
-    return one.op == Op::copy || one.op == Op::transpose || (one.op == Op::matmul && one.flags == 2);
+    return one.op == Op::copy || one.op == Op::transpose || (one.op == Op::tensor_tensor && computes_) ||
+           (one.op == Op::matmul && one.flags == 2);
   }
 
-  /// Nothing: it is not made of tensors that nobody writes, by moving alone, before it is read.
+  /// Nothing: it is not made of tensors that nobody writes, by what may be shared alone, before it is read.
   std::optional<Recipe> recipe_of(std::uint32_t buffer) {
     Tile& tile = tiles_[buffer];
     const Buffer& own = program_.buffers[buffer];
@@ -64,8 +108,9 @@ class Finder {
     };
     for (const std::uint32_t write : tile.writes) {
       const Instruction& one = program_.instructions[write];
-      if (!only_moves(one)) return std::nullopt;
+      if (!may_share(one)) return std::nullopt;
       out.push_back(static_cast<std::int64_t>(one.op));
+      for (const Arithmetic operation : one.operations) out.push_back(static_cast<std::int64_t>(operation));
       add(one.target, 0);
       for (const std::uint32_t source : one.sources) {
         const std::uint32_t from = program_.view(source).buffer;
@@ -165,6 +210,7 @@ class Finder {
   const Generation& chip_;
   Policy policy_;
   std::vector<Tile> tiles_;           ///< by buffer; of tensors in HBM only their uses
+  bool computes_ = true;              ///< what is computed is shared too
   std::set<std::uint32_t> given_up_;  ///< tensors of which nothing is kept
   std::set<std::uint32_t> single_;    ///< tiles in PSUM that are made again, because they are read again
   Repeats out_;

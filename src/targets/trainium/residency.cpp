@@ -29,7 +29,7 @@ class Residency {
       for (const std::uint32_t buffer : needed) bring(buffer, needed, work);
       for (const std::uint32_t buffer : needed) work.tiles.push_back(states_[buffer].tile);
       const std::uint32_t target = target_of(work);
-      if (program_.buffers[target].space == Space::sbuf || program_.buffers[target].space == Space::psum)
+      if (lowered_.spaces[target] == Space::sbuf || lowered_.spaces[target] == Space::psum)
         work.target = static_cast<std::int32_t>(states_[target].tile);
       const auto number = static_cast<std::uint32_t>(lowered_.work.size());
       moved_.push_back(number);
@@ -60,7 +60,7 @@ class Residency {
     for (const std::uint32_t source : one.sources) out.push_back(lowered_.place[program_.view(source).buffer]);
     std::sort(out.begin(), out.end());
     out.erase(std::unique(out.begin(), out.end()), out.end());
-    std::erase_if(out, [&](std::uint32_t buffer) { return !on_chip(program_.buffers[buffer].space); });
+    std::erase_if(out, [&](std::uint32_t buffer) { return !on_chip(lowered_.spaces[buffer]); });
     return out;
   }
 
@@ -73,7 +73,7 @@ class Residency {
   [[nodiscard]] std::int64_t size(std::uint32_t buffer) const {
     const std::int64_t bytes = program_.buffers[buffer].shape[1] * kElementBytes;
     const std::int64_t bank = chip_.psum_bank_bytes;
-    return program_.buffers[buffer].space == Space::psum ? (bytes + bank - 1) / bank * bank : bytes;
+    return lowered_.spaces[buffer] == Space::psum ? (bytes + bank - 1) / bank * bank : bytes;
   }
 
   /// Bytes of a partition of SBUF, if every tile stayed from its first use to its last.
@@ -81,7 +81,7 @@ class Residency {
     std::vector<std::int64_t> change(works + 1, 0);
     for (std::uint32_t buffer = 0; buffer < states_.size(); ++buffer) {
       const std::vector<std::size_t>& uses = states_[buffer].uses;
-      if (uses.empty() || program_.buffers[buffer].space != Space::sbuf) continue;
+      if (uses.empty() || lowered_.spaces[buffer] != Space::sbuf) continue;
       change[uses.front()] += size(buffer);
       change[uses.back() + 1] -= size(buffer);
     }
@@ -100,13 +100,13 @@ class Residency {
   void bring(std::uint32_t buffer, const std::vector<std::uint32_t>& needed, Work& work) {
     State& state = states_[buffer];
     if (state.tile != kAbsent) return;
-    if (program_.buffers[buffer].space == Space::sbuf) {
+    if (lowered_.spaces[buffer] == Space::sbuf) {
       while (used_ + size(buffer) > room_ && evict(needed, work)) continue;
       used_ += size(buffer);
       resident_.push_back(buffer);
     }
     state.tile = static_cast<std::uint32_t>(lowered_.tiles.size());
-    lowered_.tiles.push_back({program_.buffers[buffer].space, size(buffer)});
+    lowered_.tiles.push_back({lowered_.spaces[buffer], size(buffer)});
     if (state.written) reload(buffer, work);
   }
 
@@ -171,7 +171,7 @@ class Residency {
   void leave_if_done(std::uint32_t buffer, std::size_t now) {
     State& state = states_[buffer];
     while (state.next < state.uses.size() && state.uses[state.next] <= now) ++state.next;
-    if (state.next < state.uses.size() || program_.buffers[buffer].space != Space::sbuf) return;
+    if (state.next < state.uses.size() || lowered_.spaces[buffer] != Space::sbuf) return;
     used_ -= size(buffer);
     resident_.erase(std::find(resident_.begin(), resident_.end(), buffer));
   }

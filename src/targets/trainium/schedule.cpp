@@ -124,7 +124,7 @@ class Scheduler {
       const auto tile = static_cast<std::uint32_t>(work.target);
       met[tile] = true;
       const LoopKind kind = loop < 0 ? LoopKind::unrolled : program_.loops[static_cast<std::size_t>(loop)].kind;
-      if (work.spill || kind == LoopKind::unrolled) continue;
+      if (work.spill || work.shared || kind == LoopKind::unrolled) continue;
       const std::size_t buffers = kind == LoopKind::affine ? kBuffers : 1;
       std::vector<std::uint32_t>& line = written[one.line];
       if (line.size() >= buffers && last[line[line.size() - buffers]] < i)

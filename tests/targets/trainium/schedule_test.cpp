@@ -160,6 +160,71 @@ TEST(TrainiumResidency, OneTileTooMany_LeavesRoomForWhatComesBack) {
   EXPECT_GT(timing.ns, schedule(program, lower(many_tiles(8), kTrn1, Policy::literal), kTrn1).value_or(Timing{}).ns);
 }
 
+/// A row of `width` elements, broadcast to all partitions `rows` times in one iteration, and multiplied in iteration
+/// `reader`.
+Program broadcasts(std::int64_t width, int rows, std::uint32_t reader) {
+  const std::vector<Extent> inputs{{"x", {1, width}}};
+  const std::vector<Extent> outputs{{"y", {128, width}}};
+  Json trace = {{"outputs", {1}},
+                {"buffers",
+                 {{"input", "x", 0, nullptr, {1, width}},
+                  {"output", "y", 1, nullptr, {128, width}},
+                  {"sbuf", "row", 2, nullptr, {1, width}},
+                  {"sbuf", "other", 3, nullptr, {128, width}}}},
+                {"views",
+                 {{0, 0, 1, width, width, 1},
+                  {1, 0, 128, width, width, 1},
+                  {2, 0, 1, width, width, 1},
+                  {2, 0, 1, width, width, 1},
+                  {3, 0, 128, width, width, 1}}},
+                {"loops", {{2, "static", 2}}},
+                {"iterations", {{0, -1, 0}, {0, 0, 0}, {0, 0, 1}}},
+                {"instructions",
+                 {{"load", 2, 0, 2, {0}, Json::array(), Json::array(), 0},
+                  {"memset", 3, 0, 4, Json::array(), Json::array(), {1.0}, 0}}}};
+  for (int i = 0; i < rows; ++i) {
+    trace["buffers"].push_back({"sbuf", "every", 4, nullptr, {128, width}});
+    trace["views"].push_back({4 + i, 0, 128, width, width, 1});
+    trace["instructions"].push_back({"broadcast", 4, 1, 5 + i, {3}, Json::array(), Json::array(), 0});
+  }
+  for (int i = 0; i < rows; ++i)
+    trace["instructions"].push_back({"tensor_tensor", 5, reader, 4, {4, 5 + i}, {"multiply"}, Json::array(), 0});
+  trace["instructions"].push_back({"store", 6, 0, 1, {4}, Json::array(), Json::array(), 0});
+  return read_program(trace, inputs, outputs).value();
+}
+
+/// Of all instructions of the engine.
+double work_ns(const Lowered& lowered, Queue queue) {
+  double out = 0;
+  for (const Work& work : lowered.work) out += work.queue == queue ? work.ns : 0;
+  return out;
+}
+
+TEST(TrainiumLower, BroadcastOfABank_IsReadFromPsum) {
+  const Lowered lowered = lower(broadcasts(512, 1, 1), kTrn1, Policy::literal);
+  EXPECT_NEAR(work_ns(lowered, Queue::vector), (512 + 100 + 512 + 100) / 1.12, 1e-6) << "fills, and multiplies";
+  EXPECT_EQ(work_ns(lowered, Queue::scalar), 0);
+  EXPECT_GT(schedule(broadcasts(512, 1, 1), lowered, kTrn1).value_or(Timing{}).psum_bytes, 0);
+}
+
+TEST(TrainiumLower, BroadcastThatIsWiderOrUsedLater_IsCopiedToSbuf) {
+  for (const auto& [width, reader] : {std::pair<std::int64_t, std::uint32_t>{1024, 1}, {512, 2}}) {
+    const Lowered lowered = lower(broadcasts(width, 1, reader), kTrn1, Policy::literal);
+    const auto n = static_cast<double>(width);
+    EXPECT_NEAR(work_ns(lowered, Queue::scalar), (n + 60 * n / 512) / 1.4, 1e-6);
+    EXPECT_NEAR(work_ns(lowered, Queue::vector), (n + 100 + 2 * n + 100) / 1.12, 1e-6);
+  }
+}
+
+TEST(TrainiumLower, MoreBroadcastsThanBanks_LeaveTheRestInSbuf) {
+  const Program program = broadcasts(512, 10, 1);
+  const Lowered lowered = lower(program, kTrn1, Policy::literal);
+  EXPECT_NEAR(work_ns(lowered, Queue::scalar), 2 * (512 + 60) / 1.4, 1e-6);
+  const auto timing = schedule(program, lowered, kTrn1);
+  ASSERT_TRUE(timing) << timing.error().message;
+  EXPECT_EQ(timing->psum_bytes, kTrn1.psum_bytes);
+}
+
 TEST(TrainiumCounters, Multiplication_CountsAsTheProfilerDoes) {
   const std::vector<Extent> inputs{{"a", {128, 128}}, {"b", {128, 512}}};
   const std::vector<Extent> outputs{{"y", {128, 512}}};
