@@ -151,6 +151,7 @@ class Search {
                             .opened = opened_,
                             .settings = settings_,
                             .seed = request_.seed,
+                            .run = request_.run,
                             .iteration = iteration_,
                             .hints = hints,
                             .beam = beam_,
@@ -411,8 +412,14 @@ class Search {
         least_roofline(finalists_.front().workloads) >= 1 - settings_.near_roofline) {
       return EndReason::near_roofline;
     }
+    if (has_enough()) return EndReason::enough;
     if (settings_.patience > 0 && rounds_without_new_incumbent_ >= settings_.patience) return EndReason::patience;
     return iteration_ >= settings_.iterations ? std::optional(EndReason::iterations) : std::nullopt;
+  }
+
+  /// Surely: an estimate that is over it may be confirmed below it.
+  [[nodiscard]] bool has_enough() const {
+    return settings_.enough > 0 && !finalists_.empty() && finalists_.front().score.low >= settings_.enough;
   }
 
   /// Finalists that are proved wrong are out, and the others are confirmed in the reviewer's order.
@@ -522,6 +529,7 @@ class Search {
 
   /// What a person needs to know beside the word.
   [[nodiscard]] std::string why_stopped(std::optional<EndReason> by) const {
+    if (by == EndReason::enough) return fmt::format("{:.3g}x is enough", settings_.enough);
     if (by != EndReason::near_roofline) return {};
     const auto& kernel = finalists_.empty() ? opened_.baseline.workloads : finalists_.front().workloads;
     const std::string where = farthest_from_roofline(kernel);

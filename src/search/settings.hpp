@@ -41,6 +41,7 @@ struct SearchSettings {
   double memory_negative = 1.15;  ///< a child slower by this factor teaches what to avoid
   int patience = 2;               ///< rounds without a new incumbent before stopping; 0: never stops for that
   double near_roofline = 0.05;    ///< stops when every raced workload is this close to its floor; 0 (never) .. 1
+  double enough = 0;              ///< stops when the best is surely this many times faster than the baseline; 0: never
   int confirm_tries = 3;          ///< candidates of the last play-off that may try to confirm
   Strategy strategy = Strategy::beam;
   Rules rules = Rules::standard;
