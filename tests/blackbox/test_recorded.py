@@ -135,5 +135,51 @@ class Refactored(support.TestCase):
         self.assertEqual((replay["decision_hash"], replay["same"]), (result["decision_hash"], True))
 
 
+class Reviewed(support.TestCase):
+    """A critical search: three developers, a tester and a reviewer, whose objection stops one of the three."""
+
+    RUN = ROOT / "examples" / "recorded" / "refactor" / "routes-critical"
+
+    def setUp(self):
+        super().setUp()
+        self.repository = self.folder / "routes"
+        subprocess.run(["sh", ROOT / "examples" / "refactor" / "make_repository.sh", "routes", self.repository], check=True)
+
+    def replayed(self, answers, *more, seconds=450):
+        return self.start("refactor", "run", self.repository / "accelopt", "--critical", "--replay", answers, "--workspace", self.workspace,
+                          "--json", "--knowledge", "none", "--fixes", 1, "--iterations", 1, *more).finish(seconds)
+
+    def test_the_planner_is_still_asked_what_was_answered(self):
+        answers = self.folder / "answers"
+        answers.mkdir()
+        for name in ("run.json", *(file.name for file in (self.RUN / "answers").glob("planner-*"))):
+            shutil.copy(self.RUN / "answers" / name, answers)
+        finished = self.replayed(answers, "--tests", 0)
+        self.assertNotEqual(finished.code, 0)
+        # The first of the three developers whose question has no answer here ends it.
+        self.assertRegex(finished.err, r'"executor i0\.b0\.p[012]\.a0\.f0 try0"')
+        self.assertNotIn("planner", finished.err)
+
+    @unittest.skipUnless(support.takes_long(), "takes minutes: --long")
+    def test_an_objection_stops_one_of_three_again(self):
+        finished = self.replayed(self.RUN / "answers", seconds=3600)
+        self.assertEqual(finished.code, 0, finished)
+        result = finished.last
+        self.assertEqual((result["outcome"], result["counts"]), ("improved", {"PASSED": 3, "STOPPED_BY_REVIEW": 1}))
+        self.assertEqual({role: calls for role, calls in result["usage"]["calls"].items() if calls}, {"executor": 3, "planner": 1, "reviewer": 15, "tester": 1})
+        review = result["review"]
+        fates = [[one["fate"] for one in change["objections"]] for change in review["changes"]]
+        self.assertEqual(sorted(fates), [[], [], ["confirmed"]])
+        stopped = fates.index(["confirmed"])
+        self.assertTrue(review["changes"][stopped]["stopped"])
+        self.assertNotIn(review["chosen"], (stopped, None))
+        self.assertEqual([pair["stable"] for pair in review["pairs"]], [True] * 3)
+        # The two others are close, so the clock decides which of them is chosen.
+        text = subprocess.run(["git", "-C", self.repository, "show", f"{result['commit']}:routes/graph.py"], check=True, capture_output=True, text=True).stdout
+        self.assertIn(text, [(self.RUN.parent / "routes" / name).read_text(encoding="utf-8") for name in ("deque.py", "levels.py")])
+        replay = self.succeed("replay", "--workspace", self.workspace, "--json").last
+        self.assertEqual((replay["decision_hash"], replay["same"]), (result["decision_hash"], True))
+
+
 if __name__ == "__main__":
     support.main()
