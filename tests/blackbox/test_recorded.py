@@ -145,7 +145,7 @@ class Reviewed(support.TestCase):
         self.repository = self.folder / "routes"
         subprocess.run(["sh", ROOT / "examples" / "refactor" / "make_repository.sh", "routes", self.repository], check=True)
 
-    def replayed(self, answers, *more, seconds=150):
+    def replayed(self, answers, *more, seconds=450):
         return self.start("refactor", "run", self.repository / "accelopt", "--critical", "--replay", answers, "--workspace", self.workspace,
                           "--json", "--knowledge", "none", "--fixes", 1, "--iterations", 1, *more).finish(seconds)
 
@@ -156,8 +156,8 @@ class Reviewed(support.TestCase):
             shutil.copy(self.RUN / "answers" / name, answers)
         finished = self.replayed(answers, "--tests", 0)
         self.assertNotEqual(finished.code, 0)
-        for number in range(3):
-            self.assertIn(f'"executor i0.b0.p{number}.a0.f0 try0"', finished.err)
+        # The first of the three developers whose question has no answer here ends it.
+        self.assertRegex(finished.err, r'"executor i0\.b0\.p[012]\.a0\.f0 try0"')
         self.assertNotIn("planner", finished.err)
 
     @unittest.skipUnless(support.takes_long(), "takes minutes: --long")

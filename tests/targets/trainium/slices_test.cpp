@@ -49,7 +49,7 @@ Json product_trace(std::int64_t tiles) {
   return trace;
 }
 
-Program program_of(const Json& trace, std::int64_t tiles) {
+Program read_trace(const Json& trace, std::int64_t tiles) {
   return read_program(trace, {{"x", {tiles * 128, kColumns}}, {"w", {128, 128}}}, {{"y", {tiles * 128, kColumns}}})
       .value();
 }
@@ -63,7 +63,7 @@ std::vector<float> drawn(std::int64_t count) {
 }
 
 TEST(TrainiumSlices, LargeProgram_FallsIntoPartsThatShareWhatTheyNeed) {
-  const Program program = program_of(product_trace(64), 64);
+  const Program program = read_trace(product_trace(64), 64);
   const std::vector<Part> parts = independent_parts(program, 2);
   ASSERT_EQ(parts.size(), 2U);
   EXPECT_TRUE(parts[0][0] && parts[1][0]) << "both need the weights";
@@ -72,7 +72,7 @@ TEST(TrainiumSlices, LargeProgram_FallsIntoPartsThatShareWhatTheyNeed) {
 
 TEST(TrainiumSlices, Parts_ComputeTheBitsOfTheWhole) {
   constexpr std::int64_t kTiles = 64;
-  const Program program = program_of(product_trace(kTiles), kTiles);
+  const Program program = read_trace(product_trace(kTiles), kTiles);
   const std::vector<float> x = drawn(kTiles * kTile);
   const std::vector<float> w = drawn(std::int64_t{128} * 128);
   std::vector<float> whole(x.size());
@@ -90,13 +90,13 @@ TEST(TrainiumSlices, Parts_ComputeTheBitsOfTheWhole) {
 }
 
 TEST(TrainiumSlices, SmallProgram_IsOnePart) {
-  EXPECT_EQ(independent_parts(program_of(product_trace(4), 4), 2).size(), 1U);
+  EXPECT_EQ(independent_parts(read_trace(product_trace(4), 4), 2).size(), 1U);
 }
 
 TEST(TrainiumSlices, OutputThatIsReadAgain_IsOnePart) {
   Json trace = product_trace(64);
   trace["instructions"].back()[4] = {trace["instructions"].back()[3].get<int>() - 5};  // y of the tile before, to y
-  EXPECT_EQ(independent_parts(program_of(trace, 64), 2).size(), 1U);
+  EXPECT_EQ(independent_parts(read_trace(trace, 64), 2).size(), 1U);
 }
 
 TEST(TrainiumSlices, PartsThatNeedMuchOfTheSame_AreOnePart) {
@@ -111,28 +111,28 @@ TEST(TrainiumSlices, PartsThatNeedMuchOfTheSame_AreOnePart) {
   }
   const std::size_t copy = instructions.size() - 2;
   instructions[copy][4] = {first[3]};  // both outputs are of the first tile's product
-  const Program program = program_of(trace, 2);
+  const Program program = read_trace(trace, 2);
   EXPECT_GE(work_of(program, Part(program.instructions.size(), true)), 2e7) << "worth two threads";
   EXPECT_EQ(independent_parts(program, 2).size(), 1U);
 }
 
 TEST(TrainiumSlices, EachElementOnce_IsWrittenOnce) {
-  EXPECT_TRUE(written_once(program_of(product_trace(4), 4)));
+  EXPECT_TRUE(written_once(read_trace(product_trace(4), 4)));
   Json twice = product_trace(4);
   twice["instructions"].push_back(twice["instructions"].back());
-  EXPECT_FALSE(written_once(program_of(twice, 4)));
+  EXPECT_FALSE(written_once(read_trace(twice, 4)));
   Json missing = product_trace(4);
   missing["instructions"].erase(missing["instructions"].size() - 1);
-  EXPECT_FALSE(written_once(program_of(missing, 4)));
+  EXPECT_FALSE(written_once(read_trace(missing, 4)));
   Json shifted = product_trace(4);  // one row twice, and one not at all
   shifted["views"].back()[1] = 3 * kTile - kColumns;
-  EXPECT_FALSE(written_once(program_of(shifted, 4)));
+  EXPECT_FALSE(written_once(read_trace(shifted, 4)));
   Json scattered = product_trace(4);  // every second element, and those in between
   Json& view = scattered["views"].back();
   view = {2, 3 * kTile, 128, kColumns, 2, kColumns / 2, kColumns / 2, 1};
-  EXPECT_TRUE(written_once(program_of(scattered, 4)));
+  EXPECT_TRUE(written_once(read_trace(scattered, 4)));
   view = {2, 3 * kTile, 128, kColumns, kColumns, 0};  // one element of each row, again and again
-  EXPECT_FALSE(written_once(program_of(scattered, 4)));
+  EXPECT_FALSE(written_once(read_trace(scattered, 4)));
 }
 
 /// The bits do not hang on blocks, vectors or threads.
