@@ -210,17 +210,29 @@ std::string measuring_text(const model::Task& task) {
          "than 5 %.";
 }
 
-std::string past_text(const std::vector<model::Experience>& memory, const model::Task& task) {
+std::string past_text(const std::vector<model::Experience>& memory, const std::string& run, const model::Task& task) {
   const std::string language = model::language_name(task);
-  const model::Experience* best = nullptr;
+  const auto fits = [&](const model::Experience& experience) {
+    const bool same_goal = !task.repo || model::measure_of(experience.op_type).better == model::measure_of(task).better;
+    return same_goal && experience.language == language && worked(experience) &&
+           !title_in_sentence(experience.title).empty();
+  };
+  const model::Experience* past = nullptr;
+  const model::Experience* own = nullptr;
   for (const model::Experience& experience : memory) {
-    if (task.repo && model::measure_of(experience.op_type).better != model::measure_of(task).better) continue;
-    if (experience.language != language || !worked(experience) || title_in_sentence(experience.title).empty()) continue;
+    if (!fits(experience)) continue;
+    const model::Experience*& best = !run.empty() && experience.run == run ? own : past;
     if (best == nullptr || experience.effect->estimate > best->effect->estimate) best = &experience;
   }
-  if (best == nullptr) return "";
-  return fmt::format("In the past, we found that '{}' worked well for this type of task. Try to apply it.\n\n",
-                     title_in_sentence(best->title));
+  std::string text;
+  if (past != nullptr)
+    text = fmt::format("In the past, we found that '{}' worked well for this type of task. Try to apply it.\n\n",
+                       title_in_sentence(past->title));
+  if (own != nullptr)
+    text +=
+        fmt::format("Earlier in this run, '{}' worked well on this very task. Try it where it is not yet applied.\n\n",
+                    title_in_sentence(own->title));
+  return text;
 }
 
 }  // namespace accelopt::agents

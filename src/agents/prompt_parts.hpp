@@ -29,8 +29,9 @@ std::string_view good_text(const model::Task& task);
 std::string_view counted_text(const model::Task& task);
 /// What is measured of a change, and what counts.
 std::string measuring_text(const model::Task& task);
-/// A sentence on what worked best before in the language, for the same kind of goal; empty: nothing is known to have.
-std::string past_text(const std::vector<model::Experience>& memory, const model::Task& task);
+/// A sentence on what worked best before in the language, for the same kind of goal, and one on what did in this run;
+/// empty: nothing is known to have.
+std::string past_text(const std::vector<model::Experience>& memory, const std::string& run, const model::Task& task);
 /// What changed, as a fenced difference; empty where that is no shorter than the new file.
 std::string short_difference(const model::Solution& before, const model::Solution& after);
 /// The new file, or where much of it stayed what changed in it: never both.

@@ -318,7 +318,7 @@ PlaceValues place_values(const PlanQuestion& question) {
   values["plans_wanted"] = plans_wanted(question.plans);
   values["memory"] = memory_text(question.memory);
   values["tried"] = tried_text(question.tried, question.tie);
-  values["past"] = past_text(question.memory, task_of(question.context));
+  values["past"] = past_text(question.memory, question.context.run, task_of(question.context));
   return values;
 }
 

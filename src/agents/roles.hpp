@@ -30,6 +30,7 @@ struct Context {
   std::string task_header;            ///< the generated task.h
   std::string device;                 ///< one line: CPU model, cores, vector width, caches, measured peaks
   std::uint64_t seed = 0;             ///< the run's
+  std::string run{};                  ///< its id, by which its own lessons are known; no text of the question
   std::string hints{};                ///< of the user for this very question, beside the task's
 };
 

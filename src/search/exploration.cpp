@@ -235,7 +235,7 @@ class Explorer {
   }
 
   [[nodiscard]] agents::Context context(const Identity& identity) const {
-    return {identity, &x_.task, x_.opened.task_header, device_line(x_.opened.device), x_.seed};
+    return {identity, &x_.task, x_.opened.task_header, device_line(x_.opened.device), x_.seed, x_.run};
   }
 
   /// An attempt whose failing answer turned out to be the one that an earlier attempt gave too stands as it failed, as

@@ -21,6 +21,7 @@ struct Exploration {
   const evaluation::OpenReport& opened;
   const SearchSettings& settings;
   std::uint64_t seed = 0;
+  std::string run;  ///< its id
   int iteration = 0;
   std::string hints{};  ///< of the user, for this iteration's planners; empty: none
   const std::vector<Candidate>& beam;

@@ -151,6 +151,7 @@ class Search {
                             .opened = opened_,
                             .settings = settings_,
                             .seed = request_.seed,
+                            .run = request_.run,
                             .iteration = iteration_,
                             .hints = hints,
                             .beam = beam_,

@@ -42,6 +42,7 @@ model::Experience experience(const std::string& title, double effect, const std:
 std::string planner_question(const model::Task& task, const std::vector<model::Experience>& memory) {
   PlanQuestion question;
   question.context.task = &task;
+  question.context.run = "this run";
   question.kernel = model::Kernel(task.baseline);
   question.memory = memory;
   return prompts().of(task.baseline.language).value()->roles.at(Role::planner).user.fill(place_values(question));
@@ -107,6 +108,22 @@ TEST(RepositoryPrompt, WorkedBefore_BeginsWithTheSentence) {
       text.starts_with("In the past, we found that 'Loop Fusion' worked well for this type of task. "
                        "Try to apply it.\n\n# What is to be made faster\n"))
       << text;
+}
+
+TEST(RepositoryPrompt, WorkedEarlierInThisRun_IsNotThePast) {
+  model::Experience own = experience("Hash Lookup", 5);
+  own.run = "this run";
+  model::Experience other = experience("Loop Fusion", 3);
+  other.run = "another run";
+
+  EXPECT_TRUE(planner_question(repo_task(), {own})
+                  .starts_with("Earlier in this run, 'Hash Lookup' worked well on this very task. Try it where it is "
+                               "not yet applied.\n\n"
+                               "# What is to be made faster\n"));
+  EXPECT_TRUE(planner_question(repo_task(), {own, other})
+                  .starts_with(
+                      "In the past, we found that 'Loop Fusion' worked well for this type of task. Try to apply it.\n\n"
+                      "Earlier in this run, 'Hash Lookup' worked well on this very task."));
 }
 
 TEST(RepositoryPrompt, HostileTitle_CannotEndTheQuotation) {
