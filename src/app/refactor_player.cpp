@@ -108,6 +108,7 @@ Result<ModelGameEnd> play_with_models(const Shell& shell, const Config& config, 
     const auto at_most = [](auto& limit, auto most) { limit = limit ? std::min(*limit, most) : most; };
     at_most(settings.search.max_seconds, line.budget_seconds);
     at_most(settings.search.max_evaluations, line.budget_evaluations);
+    settings.search.enough = game.enough;
     TRY_ASSIGN(const auto journal, open_workspace(game.workspace, journal::Access::read_write));
     TRY_ASSIGN(const journal::RunInfo run, begin_run(*journal, task, game.task, settings));
     const auto result = carry_out(shell, *journal, run, config, events);
@@ -133,6 +134,8 @@ Result<Json> player_of(const SearchFlags& flags, const Config& config) {
   Json player = {{"player", "models"},         {"iterations", search.iterations}, {"beam", search.beam},
                  {"plans", search.plans},      {"attempts", search.attempts},     {"fixes", search.fixes},
                  {"patience", search.patience}};
+  // Before this, a game that was resolved went on to its last round, which counted.
+  player["ends"] = "at the bar";
   if (search.developers > 0) player["developers"] = search.developers;
   if (settings.tests > 0) player["tests"] = settings.tests;
   TRY_ASSIGN(const auto roles, models_of_roles(settings.agents, config));

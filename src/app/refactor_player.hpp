@@ -20,6 +20,7 @@ struct ModelGame {
   std::filesystem::path workspace;  ///< to make
   std::string knowledge;            ///< the store's file
   SearchFlags flags;                ///< of the search, without the game's own
+  double enough = 0;                ///< speed-up that ends it once it is surely reached; 0: there is none
   std::string name;                 ///< folder of its answers below those of --mailbox, --record, --replay
   std::function<void(const std::string&)> step = [](const std::string&) {};
 };

@@ -140,6 +140,12 @@ Result<fs::path> make_repository(const RefactorSuitePlan& plan, const RefactorSu
   return folder / "accelopt";
 }
 
+/// The least speed-up that resolves the task; 0: nothing does. A task is played until it is resolved, not longer: what
+/// comes after that is no part of what it takes.
+double bar_of(const RefactorSuitePlan& plan, const RefactorSuiteTask& task) {
+  return task.kind == RefactorTaskKind::optimal ? 0 : std::pow(task.peak, plan.suite.resolved_share);
+}
+
 void judge(const RefactorSuitePlan& plan, ResolveLine& line) {
   line.resolved = line.is_better() && !line.is_optimal() && line.share() >= plan.suite.resolved_share;
 }
@@ -168,6 +174,7 @@ Result<Played> play(const Shell& shell, const RefactorSuitePlan& plan, const Gam
                            .workspace = own.path() / "workspace",
                            .knowledge = knowledge.string(),
                            .flags = plan.request.search,
+                           .enough = bar_of(plan, game.task),
                            .name = fmt::format("{}-{}-{}", game.task.name, to_string(game.arm), played.line.round),
                            .step = step};
     TRY_ASSIGN(const ModelGameEnd end, play_with_models(shell, plan.request.config, models, played.line));

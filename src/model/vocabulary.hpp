@@ -57,6 +57,7 @@ enum class EndReason {
   iterations,
   patience,
   near_roofline,
+  enough,  ///< the best is as fast as the run has to find
   max_seconds,
   max_device_seconds,
   max_evaluations,
@@ -162,10 +163,11 @@ struct Names<RunStatus> {
 
 template <>
 struct Names<EndReason> {
-  static constexpr std::array<std::pair<EndReason, std::string_view>, 11> kTable{{
+  static constexpr std::array<std::pair<EndReason, std::string_view>, 12> kTable{{
       {EndReason::iterations, "iterations"},
       {EndReason::patience, "patience"},
       {EndReason::near_roofline, "near_roofline"},
+      {EndReason::enough, "enough"},
       {EndReason::max_seconds, "max_seconds"},
       {EndReason::max_device_seconds, "max_device_seconds"},
       {EndReason::max_evaluations, "max_evaluations"},

@@ -412,6 +412,7 @@ class Search {
         least_roofline(finalists_.front().workloads) >= 1 - settings_.near_roofline) {
       return EndReason::near_roofline;
     }
+    if (!finalists_.empty() && settings_.is_enough(finalists_.front().score.low)) return EndReason::enough;
     if (settings_.patience > 0 && rounds_without_new_incumbent_ >= settings_.patience) return EndReason::patience;
     return iteration_ >= settings_.iterations ? std::optional(EndReason::iterations) : std::nullopt;
   }
@@ -523,6 +524,7 @@ class Search {
 
   /// What a person needs to know beside the word.
   [[nodiscard]] std::string why_stopped(std::optional<EndReason> by) const {
+    if (by == EndReason::enough) return fmt::format("{:.3g}x is enough", settings_.enough);
     if (by != EndReason::near_roofline) return {};
     const auto& kernel = finalists_.empty() ? opened_.baseline.workloads : finalists_.front().workloads;
     const std::string where = farthest_from_roofline(kernel);

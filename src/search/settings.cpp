@@ -107,6 +107,11 @@ base::Result<void> check(const SearchSettings& settings) {
                 fmt::format("near_roofline is {}; it must be at least 0 (never stops for that) and under 1",
                             settings.near_roofline));
   }
+  if (settings.enough != 0 && !(settings.enough > 1 && std::isfinite(settings.enough))) {
+    return fail(
+        ErrorCode::invalid_argument,
+        fmt::format("enough is {}; it must be a speed-up over 1, or 0 (never stops for that)", settings.enough));
+  }
   if (settings.memory_positive < 1 || settings.memory_negative < 1) {
     return fail(ErrorCode::invalid_argument, "memory_positive and memory_negative are factors of at least 1");
   }
@@ -173,6 +178,7 @@ ACCELOPT_JSON(SearchSettings) {
                  it.max_evaluations, "max_tokens", it.max_tokens, "max_usd", it.max_usd);
   // Left out where there are none, as in what was recorded before there were any.
   if (Field::kReads || it.developers != 0) field.optional("developers", it.developers);
+  if (Field::kReads || it.enough != 0) field.optional("enough", it.enough);
   // What a run of before there was a choice had. It has no field of how plans are asked for, and its steps are found
   // by what it has.
   if constexpr (Field::kReads) {

@@ -41,6 +41,7 @@ struct SearchSettings {
   double memory_negative = 1.15;  ///< a child slower by this factor teaches what to avoid
   int patience = 2;               ///< rounds without a new incumbent before stopping; 0: never stops for that
   double near_roofline = 0.05;    ///< stops when every raced workload is this close to its floor; 0 (never) .. 1
+  double enough = 0;              ///< stops when the best is surely this many times faster than the baseline; 0: never
   int confirm_tries = 3;          ///< candidates of the last play-off that may try to confirm
   Strategy strategy = Strategy::beam;
   Rules rules = Rules::standard;
@@ -57,6 +58,9 @@ struct SearchSettings {
   std::optional<int> max_evaluations{};        ///< candidates built and measured
   std::optional<std::int64_t> max_tokens{};    ///< input and output tokens together
   std::optional<double> max_usd{};             ///< dollars, of models with a known price
+
+  /// Whether the whole interval is over it: a best whose estimate is may be confirmed below it. `low`: of the speed-up.
+  [[nodiscard]] bool is_enough(double low) const { return enough > 0 && low >= enough; }
 };
 
 /// The preset that searches as the default one does, and has outputs checked as the public NKI benchmark does.

@@ -305,6 +305,46 @@ TEST(Search, StopsNearTheRoofline) {
   EXPECT_EQ(report->result.iterations, 1);
 }
 
+TEST(Search, StopsWhenTheBestIsSurelyFastEnough) {
+  FakeRun run;
+  run.request.settings.iterations = 10;
+  run.request.settings.enough = 1.9;
+  run.team.on_execute = [](const agents::ExecuteQuestion& question) {
+    // The first one's interval holds 1.9.
+    return std::string(question.context.identity.iteration == 0 ? "speed=1.91\n" : "speed=2\n");
+  };
+
+  const auto report = run.go();
+
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->result.outcome, RunOutcome::improved);
+  EXPECT_EQ(report->result.iterations, 2);
+  EXPECT_EQ(report->result.stopped_by, model::EndReason::enough);
+  EXPECT_EQ(report->result.stopped_because, "1.9x is enough");
+}
+
+TEST(Search, EnoughHasToBeASpeedup) {
+  FakeRun run;
+  run.request.settings.enough = 0.5;
+
+  const auto report = run.go();
+
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().message, "enough is 0.5; it must be a speed-up over 1, or 0 (never stops for that)");
+}
+
+TEST(Search, AQuestionKnowsItsRunByWhichOwnLessonsAreKnown) {
+  FakeRun run;
+  run.team.on_plan = [](const agents::PlanQuestion& question) -> FakeTeam::PlanResult {
+    EXPECT_EQ(question.context.run, "r1");
+    return answered(model::Plan{"good", {}, "do it"});
+  };
+
+  ASSERT_TRUE(run.go());
+
+  EXPECT_FALSE(run.team.plans.empty());
+}
+
 TEST(Search, WithoutThatRuleItSearchesOnAtTheRoofline) {
   FakeRun run;
   run.request.settings.iterations = 3;
