@@ -113,6 +113,8 @@ base::Outcome<WrittenTests> tests_of_run(const CriticalPorts& ports, search::Rec
       TRY_ASSIGN(const review::TestAnswer answer, review::ask_for_tests(*ports.chat, subject, count, stop));
       asking = seconds_since(asked);
       written.usage = answer.usage;
+      ports.notice(fmt::format("the tester wrote {}; which of them tell faulty copies of the code from it is tried now",
+                               answer.tests.size() == 1 ? "1 test" : fmt::format("{} tests", answer.tests.size())));
       TRY_ASSIGN(written.selection, refactor::select_tests(checker, answer.tests));
       return {};
     };

@@ -93,7 +93,13 @@ std::string how_to_object(const refactor::Task& task, std::string_view sample) {
     text +=
         "\"script\": a program that calls the code and prints what it gives, for what the driver cannot call. It runs "
         "in the folder of the repository, whose files it imports by itself, and must print the same each time with the "
-        "old code.\n";
+        "old code.";
+    // Run as probe.mjs, in which `require` is not defined.
+    if (task.language.form == refactor::FunctionForm::braces)
+      text +=
+          " It is an ES module in another folder: load them by createRequire(process.cwd() + \"/\") of node:module, or "
+          "by import() of a path that begins with process.cwd().";
+    text += "\n";
   }
   if (!sample.empty())
     text += "\nA file of cases as the generator writes it:\n" + review::fenced(clipped(sample, kMostSampleBytes), "") +

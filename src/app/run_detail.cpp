@@ -8,6 +8,7 @@
 #include "app/cost.hpp"
 #include "app/workspace.hpp"
 #include "evaluation/evaluator_json.hpp"
+#include "model/judges.hpp"
 
 namespace accelopt::app {
 namespace {
@@ -91,8 +92,10 @@ std::vector<ModelUse> RunDetail::models() const {
   std::map<std::pair<std::string, std::string>, model::Usage> used;
   for (const StepRecord& step : steps_) {
     if (!is_kind(step, StepKind::chat)) continue;
-    const auto role = model::role_of_label(model::step_suffix(step.key.kind));
-    used[{std::string(role ? to_string(*role) : "?"), author_of(step)}] += step.usage;
+    const std::string_view label = model::step_suffix(step.key.kind);
+    const auto role = model::role_of_label(label);
+    const std::string_view who = role ? model::to_string(*role) : model::judge_of_label(label);
+    used[{std::string(who.empty() ? "?" : who), author_of(step)}] += step.usage;
   }
   std::vector<ModelUse> out;
   for (const auto& [who, usage] : used) out.push_back({who.first, who.second, usage});

@@ -19,4 +19,10 @@ constexpr std::string_view judge_of_step(std::string_view kind) {
   return kind == kTestsStep ? kTesterRole : std::string_view();
 }
 
+/// Who is asked under this label of a chat; empty: neither of them.
+constexpr std::string_view judge_of_label(std::string_view label) {
+  const std::string_view who = label.substr(0, label.find(' '));
+  return who == kReviewerRole || who == kTesterRole ? who : std::string_view();
+}
+
 }  // namespace accelopt::model

@@ -24,13 +24,13 @@ std::string last_line(std::string_view text) {
   return base::ascii_line(end == text.npos ? text : text.substr(end + 1), 300);
 }
 
-/// Where two texts differ first, with what stands there.
+/// Where two texts differ first, with what stands there. `what` ends with the verb.
 std::string first_difference(std::string_view what, std::string_view before, std::string_view after) {
   const std::size_t most = std::min(before.size(), after.size());
   std::size_t at = 0;
   while (at < most && before[at] == after[at]) ++at;
   const std::size_t from = at > kShown / 2 ? at - kShown / 2 : 0;
-  return fmt::format("{} differs at byte {}: \"{}\" before, \"{}\" after", what, at,
+  return fmt::format("{} at byte {}: \"{}\" before, \"{}\" after", what, at,
                      base::ascii_line(before.substr(std::min(from, before.size())), kShown),
                      base::ascii_line(after.substr(std::min(from, after.size())), kShown));
 }
@@ -47,10 +47,11 @@ std::string difference_of(Compare compare, const JailedResult& old_run, const Ja
                           const std::string& old_results, const Result<std::string>& new_results) {
   if (old_run.end != new_run.end)
     return "the program ended by " + new_run.end + ", and by " + old_run.end + " before: " + last_line(new_run.errors);
-  if (old_run.output != new_run.output) return first_difference("standard output", old_run.output, new_run.output);
+  if (old_run.output != new_run.output)
+    return first_difference("standard output differs", old_run.output, new_run.output);
   if (!new_results) return "its results cannot be read: " + new_results.error().message;
   const bool same = compare == Compare::json ? same_value(old_results, *new_results) : old_results == *new_results;
-  return same ? "" : first_difference("the results", old_results, *new_results);
+  return same ? "" : first_difference("the results differ", old_results, *new_results);
 }
 
 /// Nothing that results would have to be written of.

@@ -44,9 +44,25 @@ Result<ProbeResult> compare(const Trees& trees, const RunPair& pair) {
   return ProbeResult{.outcome = ProbeOutcome::same, .text = "old and new code do the same"};
 }
 
-/// What a script printed, and how it ended.
-Result<std::string> run_script(const Jail& jail, const fs::path& tree, const fs::path& scratch,
-                               const CodeLanguage& language, const std::string& script, std::uint64_t hash_seed) {
+struct ScriptRun {
+  std::string said;   ///< how it ended, and what it printed
+  std::string error;  ///< the line of standard error that names it; empty: none does
+};
+
+/// Python says it last, Node before its stack and its version.
+std::string error_line(std::string_view errors) {
+  std::string_view found;
+  while (!errors.empty()) {
+    const std::string_view line = base::first_line(errors);
+    const std::size_t colon = line.find(':');
+    if (colon != line.npos && line.substr(0, colon).ends_with("Error")) found = line;
+    errors.remove_prefix(std::min(line.size() + 1, errors.size()));
+  }
+  return base::ascii_line(found, 160, ' ');
+}
+
+Result<ScriptRun> run_script(const Jail& jail, const fs::path& tree, const fs::path& scratch,
+                             const CodeLanguage& language, const std::string& script, std::uint64_t hash_seed) {
   TRY(base::make_folders(scratch));
   // Scripts import as modules do.
   const fs::path file = scratch / (language.form == FunctionForm::braces ? "probe.mjs" : "probe.py");
@@ -59,7 +75,7 @@ Result<std::string> run_script(const Jail& jail, const fs::path& tree, const fs:
   std::error_code ignored;
   fs::remove_all(scratch, ignored);
   fs::remove(scratch.string() + ".errors", ignored);
-  return result.end + "\n" + result.output;
+  return ScriptRun{result.end + "\n" + result.output, error_line(result.errors)};
 }
 
 Result<ProbeResult> probe_by_script(const Jail& jail, const Task& task, const Trees& trees, const std::string& script) {
@@ -75,14 +91,16 @@ Result<ProbeResult> probe_by_script(const Jail& jail, const Task& task, const Tr
   return compare(trees, [&](const Trees& both) -> Result<std::string> {
     // The old code is run under two hash seeds: what depends on them is no behaviour that a change must keep.
     const std::uint64_t other = both.old_tree == both.new_tree ? seed + 1 : seed;
-    TRY_ASSIGN(const std::string before, run_script(jail, both.old_tree, scratch, task.language, script, seed));
-    TRY_ASSIGN(const std::string after, run_script(jail, both.new_tree, scratch, task.language, script, other));
+    TRY_ASSIGN(const ScriptRun before, run_script(jail, both.old_tree, scratch, task.language, script, seed));
+    TRY_ASSIGN(const ScriptRun after, run_script(jail, both.new_tree, scratch, task.language, script, other));
     ++seed;
-    if (!before.starts_with("exit 0\n"))
-      return base::fail(ErrorCode::invalid_argument, "the script ends by " + std::string(base::first_line(before)));
-    if (before == after) return std::string();
-    return fmt::format("the script says \"{}\" before, \"{}\" after", base::ascii_line(before, 120, ' '),
-                       base::ascii_line(after, 120, ' '));
+    if (!before.said.starts_with("exit 0\n"))
+      return base::fail(ErrorCode::invalid_argument,
+                        fmt::format("the script ends by {}{}{}", base::first_line(before.said),
+                                    before.error.empty() ? "" : ", ", before.error));
+    if (before.said == after.said) return std::string();
+    return fmt::format("the script says \"{}\" before, \"{}\" after", base::ascii_line(before.said, 120, ' '),
+                       base::ascii_line(after.said, 120, ' '));
   });
 }
 

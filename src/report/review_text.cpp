@@ -65,7 +65,7 @@ std::string pair_line(const Json& review, const Json& pair) {
     text += name_of(review, places[better == "first" ? 0 : 1]) + " is better";
   const Json& reasons = part(pair, "reasons");
   if (reasons.is_array() && !reasons.empty() && reasons[0].is_string()) text += ": " + reasons[0].get<std::string>();
-  return text + ".";
+  return text.ends_with('.') ? text : text + ".";
 }
 
 }  // namespace

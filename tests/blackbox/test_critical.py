@@ -105,6 +105,8 @@ class CriticalTest(support.TestCase):
             said = self.start(*command, "--workspace", self.workspace).finish()
             self.assertIn("What the reviewer decided", said.out, command)
             self.assertIn("a name with a dash is left out", said.out, command)
+        # A line of the table of models, whose last columns are tokens and dollars.
+        self.assertRegex(self.start("show", "last", "--workspace", self.workspace).finish().out, rf"(?m)^reviewer +{MODEL} +15 +\d+ ")
         record = self.accelopt("reviewer", "--json", "--workspace", self.workspace).last
         self.assertEqual((record["reviews"], record["choices"], record["confirmed"]), (1, 1, {"hits": 1, "of": 3}))
         self.succeed("refactor", "settle", result["run"], "--failed", "--repo", self.repository, "--knowledge", "none", "--workspace",
@@ -138,17 +140,19 @@ class CriticalTest(support.TestCase):
             {"why": "the time", "script": "import time\nprint(time.time())\n"},
             {"why": "what is tested already", "generate": {"workload": "random", "size": 5, "seed": 3}},
             {"why": "what the code does not take", "cases": "no JSON"},
+            {"why": "a module that is not there", "script": "import nothing_there\n"},
             {"why": "nowhere once more", "script": "from routes import graph\nprint(graph.reachable({}, 'nowhere'))\n"},
         ]
         server = self.server(script(planner=[{"text": plan("Plan 0")}], executor=[{"text": block(GUARD + BODY, FAST)}],
                                     fixer=[{"text": "Title: x\n" + block(FAST, GUARD + FAST)}],
                                     tester=[{"text": json.dumps({"tests": tests})}]))
-        finished = self.search(server, "--tests", 5, "--plans", 1)
+        finished = self.search(server, "--tests", 6, "--plans", 1)
         self.assertEqual(finished.code, 0, finished)
         result = finished.last
         selection = result["tests"]["selection"]
         self.assertEqual([trial["fate"] for trial in selection["trials"]],
-                         ["kept", "not_deterministic", "no_new_mutant", "unusable", "no_new_mutant"], selection)
+                         ["kept", "not_deterministic", "no_new_mutant", "unusable", "unusable", "no_new_mutant"], selection)
+        self.assertIn("the script ends by exit 1, ModuleNotFoundError: No module named 'nothing_there'", selection["trials"][4]["text"])
         self.assertIn("7 became 8", selection["trials"][0]["text"])
         self.assertGreaterEqual(selection["killed_before"], 5)
         self.assertEqual(result["usage"]["calls"]["tester"], 1)
