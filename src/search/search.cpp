@@ -412,14 +412,9 @@ class Search {
         least_roofline(finalists_.front().workloads) >= 1 - settings_.near_roofline) {
       return EndReason::near_roofline;
     }
-    if (has_enough()) return EndReason::enough;
+    if (!finalists_.empty() && settings_.is_enough(finalists_.front().score.low)) return EndReason::enough;
     if (settings_.patience > 0 && rounds_without_new_incumbent_ >= settings_.patience) return EndReason::patience;
     return iteration_ >= settings_.iterations ? std::optional(EndReason::iterations) : std::nullopt;
-  }
-
-  /// Surely: an estimate that is over it may be confirmed below it.
-  [[nodiscard]] bool has_enough() const {
-    return settings_.enough > 0 && !finalists_.empty() && finalists_.front().score.low >= settings_.enough;
   }
 
   /// Finalists that are proved wrong are out, and the others are confirmed in the reviewer's order.

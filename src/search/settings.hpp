@@ -58,6 +58,9 @@ struct SearchSettings {
   std::optional<int> max_evaluations{};        ///< candidates built and measured
   std::optional<std::int64_t> max_tokens{};    ///< input and output tokens together
   std::optional<double> max_usd{};             ///< dollars, of models with a known price
+
+  /// Whether the whole interval is over it: a best whose estimate is may be confirmed below it. `low`: of the speed-up.
+  [[nodiscard]] bool is_enough(double low) const { return enough > 0 && low >= enough; }
 };
 
 /// The preset that searches as the default one does, and has outputs checked as the public NKI benchmark does.
