@@ -63,15 +63,15 @@ void CaseSurvey::look_at(const Json& value) {
   if (value.is_number()) {
     const double number = value.get<double>();
     note(kNumber);
-    note(kNegative, number < 0);
-    note(kZero, number == 0);
-    note(kLarge, std::abs(number) > kLargestWhole);
+    if (number < 0) note(kNegative);
+    if (number == 0) note(kZero);
+    if (std::abs(number) > kLargestWhole) note(kLarge);
   } else if (value.is_string()) {
     look_at_text(value.get_ref<const std::string&>());
   } else if (value.is_array()) {
     note(kList);
-    note(kEmptyList, value.empty());
-    note(kListOfOne, value.size() == 1);
+    if (value.empty()) note(kEmptyList);
+    if (value.size() == 1) note(kListOfOne);
     std::set<std::string> elements;
     for (const Json& element : value) {
       look_at(element);
@@ -87,10 +87,11 @@ void CaseSurvey::look_at(const Json& value) {
 
 void CaseSurvey::look_at_text(std::string_view text) {
   note(kText);
-  note(kEmptyText, text.empty());
-  note(kOutsideAscii, std::ranges::any_of(text, [](char letter) { return static_cast<unsigned char>(letter) > 0x7f; }));
-  note(kLineBreak, text.find('\n') != text.npos);
-  note(kManyDigits, has_many_digits(text));
+  if (text.empty()) note(kEmptyText);
+  if (std::ranges::any_of(text, [](char letter) { return static_cast<unsigned char>(letter) > 0x7f; }))
+    note(kOutsideAscii);
+  if (text.find('\n') != text.npos) note(kLineBreak);
+  if (has_many_digits(text)) note(kManyDigits);
 }
 
 std::vector<std::string> CaseSurvey::missing() const {

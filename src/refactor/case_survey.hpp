@@ -46,7 +46,7 @@ class CaseSurvey {
   };
   void look_at(const base::Json& value);
   void look_at_text(std::string_view text);
-  void note(Trait trait, bool there = true) { seen_[trait] = seen_[trait] || there; }
+  void note(Trait trait) { seen_[trait] = true; }
 
   std::array<bool, kTraits> seen_{};
   int files_ = 0;

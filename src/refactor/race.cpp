@@ -20,11 +20,11 @@ constexpr double kGuardAlpha = 0.05;
 
 }  // namespace
 
-double time_log_ratio(double old_seconds, double new_seconds, const StartUp& start_up, bool timed) {
-  if (!timed) return std::log(std::max(old_seconds, kLeastSeconds) / std::max(new_seconds, kLeastSeconds));
-  const double least = std::max(kLeastShare * start_up.old_seconds, kLeastSeconds);
-  const double old_net = std::max(old_seconds - start_up.old_seconds, least);
-  const double new_net = std::max(new_seconds - std::min(start_up.old_seconds, start_up.new_seconds), least);
+double time_log_ratio(double old_seconds, double new_seconds, const StartUp* start_up) {
+  if (start_up == nullptr) return std::log(std::max(old_seconds, kLeastSeconds) / std::max(new_seconds, kLeastSeconds));
+  const double least = std::max(kLeastShare * start_up->old_seconds, kLeastSeconds);
+  const double old_net = std::max(old_seconds - start_up->old_seconds, least);
+  const double new_net = std::max(new_seconds - std::min(start_up->old_seconds, start_up->new_seconds), least);
   return std::log(old_net / new_net);
 }
 
@@ -108,7 +108,7 @@ base::Result<UnitTimes> Race::measure(const Unit& unit, const StartUp& start_up)
   const double old_cpu = pair.old_run.cpu_seconds;
   const double new_cpu = pair.new_run.cpu_seconds;
   const bool by_memory = deciding_.goal == Goal::memory;
-  times.time_log_ratio = time_log_ratio(old_cpu, new_cpu, start_up, unit.timed);
+  times.time_log_ratio = time_log_ratio(old_cpu, new_cpu, unit.timed ? &start_up : nullptr);
   times.whole_log_ratio = std::log(std::max(old_cpu, kLeastSeconds) / std::max(new_cpu, kLeastSeconds));
   times.wall_log_ratio =
       std::log(std::max(pair.old_run.wall_seconds, kLeastSeconds) / std::max(pair.new_run.wall_seconds, kLeastSeconds));

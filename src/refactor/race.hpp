@@ -56,9 +56,9 @@ enum class Sizes { all, largest };
 /// The units of the workloads that are timed.
 std::vector<Unit> units_of(const Task& task, Sizes sizes);
 
-/// log(old / new) of processor times in seconds. Timed units: less the start-up, where new code is charged a longer one
-/// and given nothing for a shorter one; others: in whole, to notice what became slower.
-double time_log_ratio(double old_seconds, double new_seconds, const StartUp& start_up, bool timed);
+/// log(old / new) of processor times in seconds. With a start-up: less it, where new code is charged a longer one and
+/// given nothing for a shorter one; without: in whole, to notice what became slower.
+double time_log_ratio(double old_seconds, double new_seconds, const StartUp* start_up);
 
 /// Peaks of memory that are apart by less are alike: the kernel counts in pages, behind by some a processor, and
 /// allocators ask for more than they need. In bytes, and as a share of the old one.

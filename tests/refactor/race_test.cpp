@@ -43,9 +43,9 @@ TEST(MemoryRatio, PagesAndAllocatorsMakeNoDifference) {
 TEST(TimeRatio, IsOfWhatThereIsBesideTheStartUp) {
   const StartUp slower{.old_seconds = 0.1, .new_seconds = 0.2};
   const StartUp faster{.old_seconds = 0.1, .new_seconds = 0.05};
-  EXPECT_DOUBLE_EQ(time_log_ratio(0.5, 0.3, slower, true), std::log(2.0)) << "a longer start-up is charged";
-  EXPECT_DOUBLE_EQ(time_log_ratio(0.5, 0.45, faster, true), 0) << "a shorter one is no gain";
-  EXPECT_DOUBLE_EQ(time_log_ratio(0.5, 0.25, slower, false), std::log(2.0)) << "in whole";
+  EXPECT_DOUBLE_EQ(time_log_ratio(0.5, 0.3, &slower), std::log(2.0)) << "a longer start-up is charged";
+  EXPECT_DOUBLE_EQ(time_log_ratio(0.5, 0.45, &faster), 0) << "a shorter one is no gain";
+  EXPECT_DOUBLE_EQ(time_log_ratio(0.5, 0.25, nullptr), std::log(2.0)) << "in whole";
 }
 
 /// A driver's runs on a machine that is shared: a start-up of 50 ms, old code that takes a second besides, and new code
@@ -68,7 +68,7 @@ class SimulatedRuns {
         for (const double gain : gains_) {
           const double old_seconds = kStart.old_seconds * std::exp(noise_()) + std::exp(noise_());
           const double new_seconds = kStart.old_seconds * std::exp(noise_()) + std::exp(noise_() + level) / gain;
-          row.push_back(time_log_ratio(old_seconds, new_seconds, kStart, true));
+          row.push_back(time_log_ratio(old_seconds, new_seconds, &kStart));
         }
       }
       confirmation.add_restart(restart);
