@@ -241,7 +241,8 @@ TEST(NkiRecipes, AffineLoop_IsNotProposedWhereIterationsNeedEachOther) {
 TEST(NkiRecipes, AllAtOnce_CombinesWhatApplies) {
   const std::string text = made(kStates, "all at once");
   EXPECT_TRUE(has(text, "for s in nl.affine_range(4):")) << text;
-  EXPECT_TRUE(has(text, "part[...] = nl.multiply(")) << "in PSUM: " << text;
+  EXPECT_TRUE(has(text, "row_of_factor = nl.load(")) << text;
+  EXPECT_TRUE(has(text, "psum_part[...] = nl.copy(part)")) << text;
   EXPECT_LT(text.find("step = nl.load"), text.find("for s in")) << text;
 }
 
