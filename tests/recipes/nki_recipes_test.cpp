@@ -206,6 +206,46 @@ TEST(NkiRecipes, WiderTiles_LeaveSingleColumnsAlone) {
     EXPECT_NE(one.location, "kernel:1") << one.title;
 }
 
+constexpr const char* kStates = R"(@nki.jit
+def kernel(x, w):
+    y = nl.ndarray((128, 512), dtype=x.dtype, buffer=nl.shared_hbm)
+    rows = nl.arange(128)[:, None]
+    columns = nl.arange(512)[None, :]
+    states = nl.zeros((4, nl.par_dim(128), 512), dtype=nl.float32, buffer=nl.sbuf)
+    total = nl.zeros((128, 512), dtype=nl.float32, buffer=nl.sbuf)
+    for s in nl.sequential_range(4):
+        step = nl.load(x[rows, columns])
+        factor = nl.load(w[rows, 512 * s + columns])
+        states[s] = nl.add(states[s], 1.0)
+        part = nl.multiply(step, factor)
+        total[...] = nl.add(total, part)
+    nl.store(y[rows, columns], total)
+    return y
+)";
+
+TEST(NkiRecipes, AffineLoop_WritesSumsAsSuch) {
+  const std::string text = made(kStates, "affine loop", "kernel:s");
+  EXPECT_TRUE(has(text, "for s in nl.affine_range(4):")) << text;
+  EXPECT_TRUE(has(text, "        total += part\n")) << text;
+}
+
+TEST(NkiRecipes, AffineLoop_IsNotProposedWhereIterationsNeedEachOther) {
+  for (const char* line : {"states[s] = nl.add(states[s - 1], 1.0)", "states[0] = nl.add(part, 1.0)",
+                           "step = nl.add(total, 1.0)", "total[...] = nl.maximum(total, part)"}) {
+    std::string text = kStates;
+    text.replace(text.find("states[s] = nl.add(states[s], 1.0)"), 34, line);
+    EXPECT_FALSE(named(enumerate_nki(kernel_of(text.c_str())), "affine loop")) << line;
+  }
+}
+
+TEST(NkiRecipes, AllAtOnce_CombinesWhatApplies) {
+  const std::string text = made(kStates, "all at once");
+  EXPECT_TRUE(has(text, "for s in nl.affine_range(4):")) << text;
+  EXPECT_TRUE(has(text, "row_of_factor = nl.load(")) << text;
+  EXPECT_TRUE(has(text, "psum_part[...] = nl.copy(part)")) << text;
+  EXPECT_LT(text.find("step = nl.load"), text.find("for s in")) << text;
+}
+
 TEST(NkiRecipes, ResultReadTwice_IsNotFused) {
   std::string text = kElementwise;
   text.replace(text.find("result = nl.add(half"), 0, "other = nl.multiply(divisor, power)\n            ");
