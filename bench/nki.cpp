@@ -10,7 +10,9 @@
 // come to that leave out one kernel each, and the model's bounds; of all kernels also the second form, which tells in
 // what order the model puts the variants of the vendor's tutorials. The third one runs the kernel, or the file KERNEL
 // in its place, on DIR/in0.f32, DIR/in1.f32 ... (raw float32, epsilon left out) and writes DIR/out.f32: for scripts
-// that hold whole outputs against references.
+// that hold whole outputs against references. It prints the time, and how much memory its tiles and this process took.
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -209,6 +211,37 @@ base::Result<int> compare_all(const Options& options) {
   return figures.exit_status();
 }
 
+constexpr double kMebibyte = 1 << 20;
+
+/// Mebibytes of all tiles, and of those that are alive at once in the kernel's order, from first write to last use.
+std::pair<double, double> tiles_of(const trainium::Program& program) {
+  constexpr std::size_t kNever = ~std::size_t{0};
+  std::vector<std::size_t> first(program.buffers.size(), kNever);
+  std::vector<std::size_t> last(program.buffers.size(), 0);
+  for (std::size_t i = 0; i < program.instructions.size(); ++i) {
+    std::vector<std::uint32_t> views = program.instructions[i].sources;
+    views.push_back(program.instructions[i].target);
+    for (const std::uint32_t view : views) {
+      const std::uint32_t buffer = program.view(view).buffer;
+      first[buffer] = std::min(first[buffer], i);
+      last[buffer] = i;
+    }
+  }
+  double all = 0;
+  std::vector<double> change(program.instructions.size() + 1, 0);
+  for (std::size_t buffer = 0; buffer < first.size(); ++buffer) {
+    if (first[buffer] == kNever || !trainium::on_chip(program.buffers[buffer].space)) continue;
+    const double own = static_cast<double>(program.buffers[buffer].size() * trainium::kElementBytes) / kMebibyte;
+    all += own;
+    change[first[buffer]] += own;
+    change[last[buffer] + 1] -= own;
+  }
+  double now = 0;
+  double most = 0;
+  for (const double one : change) most = std::max(most, now += one);
+  return {all, most};
+}
+
 base::Result<int> execute_one(const Options& options) {
   const auto found = std::find_if(public_kernels().begin(), public_kernels().end(),
                                   [&](const PublicKernel& kernel) { return kernel.name == options.execute; });
@@ -229,8 +262,12 @@ base::Result<int> execute_one(const Options& options) {
   const auto begin = Clock::now();
   TRY_ASSIGN(const std::string poisoned, trainium::execute(plan.program, given, {std::span<float>(output)}, {}));
   if (!poisoned.empty()) return base::fail(base::ErrorCode::invalid_argument, poisoned);
-  std::printf("%s: executed in %.1f s\n", found->name.c_str(),
-              std::chrono::duration<double>(Clock::now() - begin).count());
+  const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  rusage use{};
+  ::getrusage(RUSAGE_SELF, &use);
+  const auto [all, alive] = tiles_of(plan.program);
+  std::printf("%s: executed in %.1f s; tiles %.0f MiB in all, %.0f alive at once; %.0f MiB resident at most\n",
+              found->name.c_str(), seconds, all, alive, static_cast<double>(use.ru_maxrss) / 1024);
   const auto* const bytes = reinterpret_cast<const char*>(output.data());
   TRY(base::write_file(options.folder / "out.f32", {bytes, output.size() * sizeof(float)}));
   return 0;

@@ -41,6 +41,8 @@ def trace(request: dict[str, Any], _: str) -> tuple[dict[str, Any], list[bytes]]
         raise Failure("contract", str(error)) from None
     except catalogue.NkiError as error:
         where = errors.from_exception(error).where
+        if not where and error.code is not None:
+            where = {"file": error.code.co_filename, "line": error.code.co_firstlineno}
         raise Failure("compile", str(error), **{**where, "call": error.name}) from None
     limit_time(0, 0)
     texts = [json.dumps(one, allow_nan=False, separators=(",", ":")).encode() for one in traces]

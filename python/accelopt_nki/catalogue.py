@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from types import CodeType
 from typing import Any
 
 ADVICE = {
@@ -42,11 +43,12 @@ ADVICE = {
 
 
 class NkiError(Exception):
-    """What the compiler would refuse."""
+    """What the compiler would refuse. `code`: of the kernel, where no line of it is being run."""
 
-    def __init__(self, name: str, message: str) -> None:
+    def __init__(self, name: str, message: str, code: CodeType | None = None) -> None:
         super().__init__(f"{name}: {message} ({ADVICE[name]})")
         self.name = name
+        self.code = code
 
 
 def need(condition: Any, name: str, message: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Callable
 
 from . import trace
 from .annotations import mutable_tensor
-from .catalogue import need
+from .catalogue import NkiError
 from .tensors import Tensor, dense
 
 SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
@@ -50,7 +50,8 @@ def traced(kernel: Callable, workload: dict[str, Any]) -> dict[str, Any]:
     returned = kernel(*arguments)
     returned = list(returned) if isinstance(returned, (tuple, list)) else [returned]
     for number in mutable:
-        need(any(one is arguments[number] for one in returned), "err_mutable_parameter_not_returned", "a parameter is a mutable_tensor")
+        if not any(one is arguments[number] for one in returned):
+            raise NkiError("err_mutable_parameter_not_returned", "a parameter is a mutable_tensor", getattr(kernel, "function", kernel).__code__)
         raise ContractError("the kernel updates a parameter: the task's inputs stay as they are")
     if len(returned) != len(workload["outputs"]):
         raise ContractError(f"the kernel returns {len(returned)} tensors, and the task has {len(workload['outputs'])} outputs")

@@ -163,10 +163,10 @@ class Psum {
 
 }  // namespace
 
-std::optional<Statements> through_psum(const Statements& all, bool copies) {
+std::optional<Statements> through_psum(const Statements& all, InPsum which) {
   Psum psum(all);
   psum.leave_results();
-  if (copies) psum.copy_operands();
+  if (which == InPsum::copies) psum.copy_operands();
   return psum.text();
 }
 

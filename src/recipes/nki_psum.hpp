@@ -11,8 +11,10 @@ namespace accelopt::recipes::nki {
 
 inline constexpr const char* kPsum = "operands in PSUM";
 
-/// The kernel with results of VectorE left in PSUM where it reads them again, and with `copies` also with other
-/// operands copied there; none: nothing would change.
-std::optional<std::vector<Statement>> through_psum(const std::vector<Statement>& all, bool copies);
+/// Which operands lie in PSUM: results of VectorE alone, or also others, which are copied there.
+enum class InPsum { results, copies };
+
+/// The kernel with operands of VectorE in PSUM; none: nothing would change.
+std::optional<std::vector<Statement>> through_psum(const std::vector<Statement>& all, InPsum which);
 
 }  // namespace accelopt::recipes::nki

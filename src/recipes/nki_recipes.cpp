@@ -132,8 +132,8 @@ void propose_reuse(const Statements& all, const std::string& shape, std::vector<
 constexpr const char* kResults = "results";
 
 void propose_psum(const Statements& all, const std::string& shape, std::vector<Application>& result) {
-  const auto left = nki::through_psum(all, false);
-  const auto copied = nki::through_psum(all, true);
+  const auto left = nki::through_psum(all, nki::InPsum::results);
+  const auto copied = nki::through_psum(all, nki::InPsum::copies);
   for (const bool copies : {true, false}) {
     if (copies ? !copied || (left && nki::text_of(*left) == nki::text_of(*copied)) : !left) continue;
     Application one;
@@ -327,7 +327,7 @@ std::optional<Statements> together(Statements all) {
     affine = true;
   }
   kinds += affine ? 1 : 0;
-  if (auto changed = nki::through_psum(all, true)) {
+  if (auto changed = nki::through_psum(all, nki::InPsum::copies)) {
     all = std::move(*changed);
     ++kinds;
   }
@@ -364,7 +364,7 @@ std::optional<Statements> applied(Statements all, const Application& application
   if (application.recipe == kTogether && application.location == kWholeKernel) return together(std::move(all));
   if (application.recipe == nki::kReuse && application.location == kWholeKernel) return nki::reused(all, 2);
   if (application.recipe == nki::kPsum && (place == kResults || place == "operands"))
-    return nki::through_psum(all, place != kResults);
+    return nki::through_psum(all, place == kResults ? nki::InPsum::results : nki::InPsum::copies);
   if (application.recipe == nki::kKeep) return nki::kept(std::move(all), place);
   for (const Pattern& pattern : kPatterns) {
     if (application.recipe != pattern.recipe) continue;

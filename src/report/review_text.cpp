@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -47,8 +48,9 @@ std::string finalist_line(const Json& change) {
 
 std::string name_of(const Json& review, const Json& place) {
   const Json& changes = part(review, "changes");
-  if (!place.is_number_unsigned() || !changes.is_array() || place.get<std::size_t>() >= changes.size()) return "?";
-  return text_at(changes[place.get<std::size_t>()], "name");
+  const std::int64_t at = place.is_number_integer() ? place.get<std::int64_t>() : -1;
+  if (!changes.is_array() || at < 0 || at >= std::ssize(changes)) return "?";
+  return text_at(changes[static_cast<std::size_t>(at)], "name");
 }
 
 std::string pair_line(const Json& review, const Json& pair) {
