@@ -23,7 +23,8 @@ base::Result<JsonProcess> speaker(const std::string& script) {
 }
 
 TEST(JsonProcess, GreetsAndAnswersByNumber) {
-  auto process = speaker(R"(echo '{"ready":{}}'; for n in 1 2; do read -r line; echo "{\"id\":$n,\"ok\":$line}"; done)");
+  auto process =
+      speaker(R"(echo '{"ready":{}}'; for n in 1 2; do read -r line; echo "{\"id\":$n,\"ok\":$line}"; done)");
   ASSERT_TRUE(process);
   const auto greeting = process->receive(kLimit, {});
   ASSERT_TRUE(greeting);
