@@ -26,6 +26,7 @@
 #include "refactor/check_json.hpp"
 #include "search/metered_evaluator.hpp"
 #include "targets/repo/repo_evaluator.hpp"
+#include "targets/repo/repo_task.hpp"
 
 namespace accelopt::app {
 
@@ -537,6 +538,11 @@ base::Result<RunEnd> start_run(const Shell& shell, journal::Journal& journal, co
 
 RunEnd resume_run(const Shell& shell, journal::Journal& journal, const journal::RunInfo& run, const Config& config,
                   model::EventSink& events, const ResumeOptions& options) {
+  // Told now, not once something has to be measured.
+  if (run.task.repo) {
+    const auto same = targets::repo::refactor_task_of(run.task);
+    if (!same) return {run.id, tl::make_unexpected(same.error())};
+  }
   RunEnd end{run.id, carry_out(shell, journal, run, config, events, options)};
   devices::cuda::remove_abandoned_tool_folders();  // of a worker that was killed
   return end;

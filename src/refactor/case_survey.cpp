@@ -62,20 +62,20 @@ void CaseSurvey::add(std::string_view cases) {
 void CaseSurvey::look_at(const Json& value) {
   if (value.is_number()) {
     const double number = value.get<double>();
-    note(kNumber);
-    if (number < 0) note(kNegative);
-    if (number == 0) note(kZero);
-    if (std::abs(number) > kLargestWhole) note(kLarge);
+    note(numbers);
+    if (number < 0) note(negative);
+    if (number == 0) note(zero);
+    if (std::abs(number) > kLargestWhole) note(large);
   } else if (value.is_string()) {
     look_at_text(value.get_ref<const std::string&>());
   } else if (value.is_array()) {
-    note(kList);
-    if (value.empty()) note(kEmptyList);
-    if (value.size() == 1) note(kListOfOne);
+    note(lists);
+    if (value.empty()) note(empty_list);
+    if (value.size() == 1) note(list_of_one);
     std::set<std::string> elements;
     for (const Json& element : value) {
       look_at(element);
-      if (!seen_[kRepeated] && !elements.insert(base::canonical(element)).second) note(kRepeated);
+      if (!seen_[repeated] && !elements.insert(base::canonical(element)).second) note(repeated);
     }
   } else if (value.is_object()) {
     for (const auto& [key, member] : value.items()) {
@@ -86,12 +86,12 @@ void CaseSurvey::look_at(const Json& value) {
 }
 
 void CaseSurvey::look_at_text(std::string_view text) {
-  note(kText);
-  if (text.empty()) note(kEmptyText);
+  note(texts);
+  if (text.empty()) note(empty_text);
   if (std::ranges::any_of(text, [](char letter) { return static_cast<unsigned char>(letter) > 0x7f; }))
-    note(kOutsideAscii);
-  if (text.find('\n') != text.npos) note(kLineBreak);
-  if (has_many_digits(text)) note(kManyDigits);
+    note(outside_ascii);
+  if (text.find('\n') != text.npos) note(line_break);
+  if (has_many_digits(text)) note(many_digits);
 }
 
 std::vector<std::string> CaseSurvey::missing() const {
@@ -99,16 +99,16 @@ std::vector<std::string> CaseSurvey::missing() const {
   const auto tell = [&](Trait kind, Trait trait, const char* name) {
     if (seen_[kind] && !seen_[trait]) names.emplace_back(name);
   };
-  tell(kNumber, kNegative, "a negative number");
-  tell(kNumber, kZero, "zero");
-  tell(kNumber, kLarge, "a number over 2^53");
-  tell(kText, kEmptyText, "an empty text");
-  tell(kText, kOutsideAscii, "a text outside of ASCII");
-  tell(kText, kLineBreak, "a text of several lines");
-  tell(kText, kManyDigits, "a text with over 15 digits in a row");
-  tell(kList, kEmptyList, "an empty list");
-  tell(kList, kListOfOne, "a list of one");
-  tell(kList, kRepeated, "a list with equal elements");
+  tell(numbers, negative, "a negative number");
+  tell(numbers, zero, "zero");
+  tell(numbers, large, "a number over 2^53");
+  tell(texts, empty_text, "an empty text");
+  tell(texts, outside_ascii, "a text outside of ASCII");
+  tell(texts, line_break, "a text of several lines");
+  tell(texts, many_digits, "a text with over 15 digits in a row");
+  tell(lists, empty_list, "an empty list");
+  tell(lists, list_of_one, "a list of one");
+  tell(lists, repeated, "a list with equal elements");
   return names;
 }
 

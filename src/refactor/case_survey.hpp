@@ -29,26 +29,26 @@ class CaseSurvey {
 
  private:
   enum Trait : std::size_t {
-    kNumber,
-    kNegative,
-    kZero,
-    kLarge,
-    kText,
-    kEmptyText,
-    kOutsideAscii,
-    kLineBreak,
-    kManyDigits,
-    kList,
-    kEmptyList,
-    kListOfOne,
-    kRepeated,
-    kTraits,
+    numbers,
+    negative,
+    zero,
+    large,
+    texts,
+    empty_text,
+    outside_ascii,
+    line_break,
+    many_digits,
+    lists,
+    empty_list,
+    list_of_one,
+    repeated,
+    trait_count,
   };
   void look_at(const base::Json& value);
   void look_at_text(std::string_view text);
   void note(Trait trait) { seen_[trait] = true; }
 
-  std::array<bool, kTraits> seen_{};
+  std::array<bool, trait_count> seen_{};
   int files_ = 0;
 };
 

@@ -104,6 +104,9 @@ class ReviewTest(support.TestCase):
         shows = "const { distinct } = require('./tags.js');\nconsole.log(distinct(['*']));\n"
 
         class Scripting(review_judges.Judge):
+            def know(self, asked):
+                pass  # it is about none of the bundled pairs
+
             def opine(self, question):
                 return review_judges.opinion(question.changes[0], 4, [{"why": "twice", "script": imports}, {"why": "a star", "script": shows},
                                                                       {"why": "nothing", "script": "import './no.js';\n"}])
