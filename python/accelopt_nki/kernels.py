@@ -51,7 +51,7 @@ def traced(kernel: Callable, workload: dict[str, Any]) -> dict[str, Any]:
     returned = list(returned) if isinstance(returned, (tuple, list)) else [returned]
     for number in mutable:
         if not any(one is arguments[number] for one in returned):
-            raise NkiError("err_mutable_parameter_not_returned", "a parameter is a mutable_tensor", getattr(kernel, "function", kernel).__code__)
+            raise NkiError("err_mutable_parameter_not_returned", "a parameter is a mutable_tensor", getattr(getattr(kernel, "function", kernel), "__code__", None))
         raise ContractError("the kernel updates a parameter: the task's inputs stay as they are")
     if len(returned) != len(workload["outputs"]):
         raise ContractError(f"the kernel returns {len(returned)} tensors, and the task has {len(workload['outputs'])} outputs")

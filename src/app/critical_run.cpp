@@ -140,8 +140,7 @@ std::string describe(const WrittenTests& tests) {
   const refactor::TestSelection& selection = tests.selection;
   return fmt::format(
       "{} of {} tests of the tester hold every change; {} of them kill {} of the {} mutants that no other test kills "
-      "({} "
-      "of {} are killed without them)",
+      "({} of {} are killed without them)",
       selection.usable().size(), selection.trials.size(), selection.kept(), selection.killed,
       selection.mutants - selection.killed_before, selection.killed_before, selection.mutants);
 }

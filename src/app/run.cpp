@@ -538,8 +538,8 @@ base::Result<RunEnd> start_run(const Shell& shell, journal::Journal& journal, co
 
 RunEnd resume_run(const Shell& shell, journal::Journal& journal, const journal::RunInfo& run, const Config& config,
                   model::EventSink& events, const ResumeOptions& options) {
-  // Told now, not once something has to be measured.
-  if (run.task.repo) {
+  // Told now, not once something has to be measured. What has ended is only read.
+  if (run.task.repo && run.status != model::RunStatus::done) {
     const auto same = targets::repo::refactor_task_of(run.task);
     if (!same) return {run.id, tl::make_unexpected(same.error())};
   }

@@ -64,6 +64,19 @@ class BenchmarksTest(support.TestCase):
         line = self.play(BENCHMARKS, "hash-c", 3)
         self.assertEqual((line["resolved"], line["verdict"], line["evaluations"], line["gain"]), (False, "not_faster", 0, 1))
 
+    def test_a_game_of_models_ends_once_its_bar_is_surely_reached(self):
+        # A bar far below what the recorded change gains, so that the clock decides nothing: 41.8^0.3 is 3.1.
+        folder = self.copy()
+        suite = folder / "suite.toml"
+        suite.write_text(suite.read_text().replace("resolved_share = 0.9", "resolved_share = 0.3"))
+        self.succeed("bench", folder, "--freeze")
+        played = self.accelopt("bench", folder, "--only", "rules-py", "--replay", BENCHMARKS / "answers", "--iterations", 3, "--plans", 1,
+                               "--beam", 1, "--results", self.folder / "results.jsonl", "--json", seconds=900)
+        self.assertEqual(played.code, 0, played)
+        line = json.loads(played.out.splitlines()[-1])
+        # The second of three rounds would ask for answers that are not on record.
+        self.assertEqual((line["resolved"], line["error"], line["calls"], line["evaluations"]), (True, "", 3, 1), line)
+
     def test_a_changed_suite_is_refused(self):
         folder = self.copy()
         source = folder / "tasks" / "vowels-c" / "vowels.c"

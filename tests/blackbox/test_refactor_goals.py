@@ -6,7 +6,6 @@ import json
 import re
 import shutil
 import subprocess
-import time
 import unittest
 
 import review_judges
@@ -116,8 +115,7 @@ class MemoryTest(GoalCase):
         file = self.folder / "change"
         file.write_text(self.changed(self.SOURCE, READ_ALL, slow))
         checking = self.start("refactor", "check", self.task_folder, file, "--knowledge", "none", "--seed", "7", "--workspace", self.workspace)
-        while "differential  passed" not in checking.out_path.read_text() and checking.process.poll() is None:
-            time.sleep(0.01)
+        support.until(lambda: "differential  passed" in checking.out_path.read_text(), "the comparison is told", running=checking, seconds=BUSY_SECONDS)
         self.assertIsNone(checking.process.poll(), "the race is to come")
         self.assertEqual([line.split()[0] for line in checking.out_path.read_text().splitlines()], ["scope", "build", "tests", "differential"])
         finished = checking.finish(BUSY_SECONDS)

@@ -119,6 +119,11 @@ class RefactorSearchTest(support.TestCase):
         self.assertEqual(self.git("rev-parse", result["branch"] + "^{tree}"), self.git("rev-parse", "HEAD^{tree}"))
         self.assertNotIn("In the past", self.first_question("after"))
 
+        # What has ended is only read, whatever became of the task.
+        (self.repository / "accelopt" / "notes.txt").write_text("new\n")
+        again = self.succeed("resume", result["run"], "--workspace", self.workspace, "--json").last
+        self.assertEqual((again["outcome"], again["solution_id"]), (result["outcome"], result["solution_id"]))
+
     def test_a_run_whose_task_changed_names_the_files(self):
         task = self.repository / "accelopt"
         self.first_question("box")
