@@ -40,6 +40,14 @@ def body_of(change):
     return text.split('on."""\n')[1]
 
 
+def paid_for_with_time():
+    """Less memory, and so many times slower that a busy machine does not hide it."""
+    text = body_of("../attacks/memory_for_time.py")
+    slower = text.replace("min(readings())", "min(min(readings()) for _ in range(9))")
+    assert slower != text
+    return slower
+
+
 class GoalCase(support.TestCase):
     TASK = ""
 
@@ -111,7 +119,7 @@ class MemoryTest(GoalCase):
         self.assertIn("not_smaller: 1.00x [1.00, 1.00]", said.out)
 
     def test_each_gate_is_told_as_it_ends_and_time_guards_the_race(self):
-        slow = body_of("../attacks/memory_for_time.py")
+        slow = paid_for_with_time()
         file = self.folder / "change"
         file.write_text(self.changed(self.SOURCE, READ_ALL, slow))
         checking = self.start("refactor", "check", self.task_folder, file, "--knowledge", "none", "--seed", "7", "--workspace", self.workspace)
@@ -129,7 +137,7 @@ class MemoryTest(GoalCase):
         """A race against another change says nothing of the base's time; the play-off does."""
         packed = READ_ALL.replace("readings = []", 'readings = array("q")')
         packed = "    from array import array\n" + packed
-        slow = body_of("../attacks/memory_for_time.py")
+        slow = paid_for_with_time()
         plans = ["Title: Packed\nRests on: none\nKeep the readings in an array.", "Title: Three passes\nRests on: none\nKeep none of them."]
         server = self.server(script(planner=[{"texts": plans}],
                                     executor=[{"texts": [block(READ_ALL, packed, self.SOURCE), block(packed, slow, self.SOURCE)]}]))
@@ -142,7 +150,7 @@ class MemoryTest(GoalCase):
         self.assertIn('array("q")', self.git("show", finished.last["commit"]))
 
     def test_a_search_speaks_of_memory(self):
-        slow = block(READ_ALL, body_of("../attacks/memory_for_time.py"), self.SOURCE)
+        slow = block(READ_ALL, paid_for_with_time(), self.SOURCE)
         plans = "\n".join(f"Title: {title}\nRests on: none\nKeep no readings." for title in ("One at a time", "Three passes"))
         server = self.server(script(planner=[{"text": plans}],
                                     executor=[{"texts": [block(READ_ALL, body_of("one_reading_at_a_time.py"), self.SOURCE), slow]}]))
