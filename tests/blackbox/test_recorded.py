@@ -118,7 +118,8 @@ class Refactored(support.TestCase):
             shutil.copy(self.RUN / "answers" / name, answers)
         finished = self.replayed(answers)
         self.assertNotEqual(finished.code, 0)
-        self.assertIn('"executor i0.b0.p0.a0.f0 try0"', finished.err)
+        # The first of the two developers whose question has no answer here ends it.
+        self.assertRegex(finished.err, r'"executor i0\.b0\.p[01]\.a0\.f0 try0"')
         self.assertNotIn("planner", finished.err)
 
     @unittest.skipUnless(support.takes_long(), "takes minutes: --long")
