@@ -138,11 +138,13 @@ base::Outcome<WrittenTests> tests_of_run(const CriticalPorts& ports, search::Rec
 std::string describe(const WrittenTests& tests) {
   if (!tests.refused.empty()) return "no tests were written: " + tests.refused;
   const refactor::TestSelection& selection = tests.selection;
-  return fmt::format(
+  std::string text = fmt::format(
       "{} of {} tests of the tester hold every change; {} of them kill {} of the {} mutants that no other test kills "
       "({} of {} are killed without them)",
       selection.usable().size(), selection.trials.size(), selection.kept(), selection.killed,
       selection.mutants - selection.killed_before, selection.killed_before, selection.mutants);
+  if (selection.untried > 0) text += fmt::format("; for {} more mutants no time was left", selection.untried);
+  return text;
 }
 
 }  // namespace accelopt::app

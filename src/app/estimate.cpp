@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 #include "agents/prompts.hpp"
 #include "app/earlier_runs.hpp"
 #include "model/judges.hpp"
+#include "refactor/generated_tests.hpp"
 #include "report/format.hpp"
 
 namespace accelopt::app {
@@ -158,6 +160,19 @@ void guess_repository(EstimateFacts& facts) {
   facts.confirm_seconds = {0, 30, 300};
 }
 
+/// A tester's tests on the base, and mutants of the code in scope, of which many are killed by the first gate.
+Range seconds_of_tests(const refactor::Costs* costs) {
+  constexpr double kLimit = std::chrono::duration<double>(refactor::kMutantLimit).count();
+  if (costs == nullptr) return {2, 60, kLimit};
+  constexpr double kRuns = 3 * 6.0;  // rounds on the base of about six tests
+  const double compared = 16.0 * costs->families * costs->small_pair;
+  const double tried = kRuns * costs->small_pair;
+  const auto mutants = [&](double count, double of_tests, double of_comparison) {
+    return tried + std::min(kLimit, count * (costs->build + of_tests * costs->tests + of_comparison * compared));
+  };
+  return {mutants(1, 0.2, 0), mutants(refactor::kMostMutants / 2.0, 0.7, 0.3), mutants(refactor::kMostMutants, 1, 1)};
+}
+
 }  // namespace
 
 void use_costs(const refactor::Costs& costs, EstimateFacts& facts) {
@@ -219,6 +234,7 @@ Result<search::Estimate> estimate_run(const model::Task& task, const RunSettings
       const bool reviews = judge.judge == model::kReviewerRole;
       facts.judges[judge.judge] = {
           .questions = reviews ? search::questions_of_review(settings.search) : search::exactly(1), .known = known};
+      if (!reviews) facts.tests_seconds = seconds_of_tests(costs);
     }
   } else {
     for (const auto& [role, name] : model::Names<AgentRole>::kTable) authors[role] = "recipes";

@@ -48,6 +48,24 @@ std::string tests_text(const refactor::CheckResult& result) {
   return fmt::format("{} of {}, {} flaky set aside", result.tests, result.tests, result.flaky.size());
 }
 
+/// The function that the change is in, or else its first file.
+std::string changed_place(const refactor::CheckResult& result, const refactor::Task& task) {
+  const auto changes = [&](const std::string& path) {
+    return result.diff.find("\n+++ b/" + path + "\n") != std::string::npos;
+  };
+  const refactor::Scope* place = nullptr;
+  bool alone = true;
+  for (const refactor::Scope& scope : task.scope) {
+    if (task.scope.size() > 1 && !changes(scope.path)) continue;
+    if (place == nullptr)
+      place = &scope;
+    else if (place->path == scope.path)
+      alone = false;
+  }
+  if (place == nullptr) place = &task.scope.front();
+  return alone && !place->function.empty() ? place->function : place->path;
+}
+
 std::string subject_of(refactor::Goal goal, const std::string& where) {
   switch (goal) {
     case refactor::Goal::memory:
@@ -93,8 +111,7 @@ model::Interval interval_of(const stats::Interval& interval) {
 
 std::string commit_message(const RefactorReport& report, const refactor::Task& task) {
   const refactor::CheckResult& result = report.result;
-  const std::string where = task.scope.front().function.empty() ? task.scope.front().path : task.scope.front().function;
-  std::string text = subject_of(result.goal, where) + "\n\n";
+  std::string text = subject_of(result.goal, changed_place(result, task)) + "\n\n";
   text += (report.strategy.empty() ? "A change to " + scope_text(task) : report.strategy + ", in " + scope_text(task)) +
           ".\nOld and new code were run in pairs on fresh inputs; their results were the same in every run.\n\n";
   text += result.readability ? readability_trailers(*result.readability) : ratio_trailer(result);

@@ -187,6 +187,10 @@ class Bench {
 
   /// Whether slots lie in the device's memory and calls are judged there. Then `reference` is not asked.
   [[nodiscard]] virtual bool keeps_slots() const { return false; }
+  /// What its memory holds of the slot of this invocation, bytes.
+  [[nodiscard]] virtual std::uint64_t bytes_of_slot(std::uint64_t /*invocation*/) const { return 0; }
+  /// What all slots together should take of it, bytes.
+  [[nodiscard]] virtual std::uint64_t most_slot_bytes() const { return 0; }
   /// Whether several short calls, on inputs of their own, are timed together: `CallOptions::alone` makes a difference.
   [[nodiscard]] virtual bool times_together() const { return false; }
   /// Draws the inputs, runs the reference and calibrates, all as `Slots` does it for other targets; gives the bounds of

@@ -73,9 +73,9 @@ class LocalEvaluator final : public Evaluator {
                                               .near_peaks = false,
                                               .compile_budgets = std::make_unique<CompileBudgets>(),
                                               .recorded_ns = {}});
-    opened->slots =
-        std::make_unique<Slots>(target_, opened->task, base::derive_seed(settings.seed, "slots"), settings.slots,
-                                most_kept_bytes(target_.keeps_slots() ? 0 : available.value_or(0)));
+    opened->slots = std::make_unique<Slots>(
+        target_, opened->task, base::derive_seed(settings.seed, "slots"), settings.slots,
+        target_.keeps_slots() ? target_.most_slot_bytes() : most_kept_bytes(available.value_or(0)));
     TRY_ASSIGN(report.baseline, evaluate_baseline(*opened, stop));
     mark(report.baseline);
     report.device.peaks = opened->peaks;

@@ -2,6 +2,7 @@
 #include "refactor/generated_tests.hpp"
 
 #include <algorithm>
+#include <chrono>
 
 #include <fmt/format.h>
 
@@ -15,8 +16,6 @@ namespace {
 using base::Result;
 
 constexpr int kBaseRounds = 3;
-/// Each is built and meets the project's tests: more would take minutes.
-constexpr std::size_t kMostMutants = 24;
 
 constexpr auto kFates = std::to_array<base::Named<TestFate>>({{TestFate::kept, "kept"},
                                                               {TestFate::unusable, "unusable"},
@@ -47,24 +46,42 @@ Result<void> try_on_base(Checker& checker, std::vector<TestTrial>& trials) {
   return {};
 }
 
-/// The mutants that build and pass the project's tests and the common inputs. Counts all that build.
-Result<std::vector<Survivor>> survivors_of(Checker& checker, int& built) {
-  std::vector<Survivor> left;
+struct ScopedMutant {
+  std::string path;
+  Mutant mutant;
+};
+
+Result<std::vector<ScopedMutant>> all_mutants(const Checker& checker) {
+  std::vector<ScopedMutant> mutants;
   for (const Scope& scope : checker.task().scope) {
     TRY_ASSIGN(const std::string text, checker.base_text(scope.path));
-    TRY_ASSIGN(const auto mutants, mutants_of(checker.task().language, text, scope.function, kMostMutants));
-    for (const Mutant& mutant : mutants) {
-      TRY_ASSIGN(const std::string tree,
-                 checker.repository().with_files(checker.base_tree(), {{scope.path, mutant.text}}));
-      TRY_ASSIGN(CheckResult change, checker.build(tree));
-      if (change.folder.empty()) continue;
-      ++built;
-      TRY_ASSIGN(const bool survives, checker.verify(change));
-      if (survives)
-        left.push_back({fmt::format("{}, line {}: {}", scope.path, mutant.line, mutant.what), std::move(change)});
-      else
-        checker.drop(change);
+    TRY_ASSIGN(auto own, mutants_of(checker.task().language, text, scope.function, kMostMutants));
+    for (Mutant& mutant : own) mutants.push_back({scope.path, std::move(mutant)});
+  }
+  return mutants;
+}
+
+/// The mutants that build and pass the project's tests and the common inputs. Counts all that build, and those for
+/// which no time was left.
+Result<std::vector<Survivor>> survivors_of(Checker& checker, TestSelection& selection) {
+  const auto began = std::chrono::steady_clock::now();
+  std::vector<Survivor> left;
+  TRY_ASSIGN(const auto mutants, all_mutants(checker));
+  for (const std::size_t i : spread_order(mutants.size())) {
+    const auto& [path, mutant] = mutants[i];
+    if (std::chrono::steady_clock::now() - began > kMutantLimit) {
+      ++selection.untried;
+      continue;
     }
+    TRY_ASSIGN(const std::string tree, checker.repository().with_files(checker.base_tree(), {{path, mutant.text}}));
+    TRY_ASSIGN(CheckResult change, checker.build(tree));
+    if (change.folder.empty()) continue;
+    ++selection.mutants;
+    TRY_ASSIGN(const bool survives, checker.verify(change));
+    if (survives)
+      left.push_back({fmt::format("{}, line {}: {}", path, mutant.line, mutant.what), std::move(change)});
+    else
+      checker.drop(change);
   }
   return left;
 }
@@ -93,7 +110,7 @@ Result<TestSelection> select_tests(Checker& checker, const std::vector<Generated
   TRY(try_on_base(checker, selection.trials));
   const auto usable = [](const TestTrial& trial) { return trial.fate == TestFate::kept; };
   if (std::ranges::none_of(selection.trials, usable)) return selection;
-  TRY_ASSIGN(auto survivors, survivors_of(checker, selection.mutants));
+  TRY_ASSIGN(auto survivors, survivors_of(checker, selection));
   selection.killed_before = selection.mutants - static_cast<int>(survivors.size());
   for (TestTrial& trial : selection.trials) {
     if (!usable(trial)) continue;
@@ -131,6 +148,7 @@ ACCELOPT_JSON(TestTrial) {
 
 ACCELOPT_JSON(TestSelection) {
   field.required("trials", it.trials, "mutants", it.mutants, "killed_before", it.killed_before, "killed", it.killed);
+  field.optional("untried", it.untried);
 }
 
 }  // namespace accelopt::refactor

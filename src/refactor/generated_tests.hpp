@@ -2,6 +2,8 @@
 // Behavioural tests that somebody wrote from the base alone, and which of them are worth keeping.
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -41,6 +43,7 @@ struct TestSelection {
   int mutants = 0;                ///< that build
   int killed_before = 0;          ///< by the project's tests and by the common inputs
   int killed = 0;                 ///< by the kept tests besides
+  int untried = 0;                ///< mutants for which no time was left
   [[nodiscard]] int kept() const;
   /// Those that the code takes and that give the same each time: changes are held to them, whether they kill or not.
   [[nodiscard]] std::vector<GeneratedTest> usable() const;
@@ -48,8 +51,13 @@ struct TestSelection {
 void to_json(base::Json& out, const TestSelection& selection);
 void from_json(const base::Json& in, TestSelection& selection);
 
+/// Of each function in scope; each is built and meets the project's tests.
+inline constexpr std::size_t kMostMutants = 24;
+/// They say what the tests are worth and choose none: no search waits longer for them.
+inline constexpr std::chrono::minutes kMutantLimit{5};
+
 /// Runs each on the base several times, in the given order and in the reverse, and on mutants of the functions in
-/// scope. @error cancelled, io.
+/// scope; after kMutantLimit no more of these are built. @error cancelled, io.
 base::Result<TestSelection> select_tests(Checker& checker, const std::vector<GeneratedTest>& tests);
 
 }  // namespace accelopt::refactor

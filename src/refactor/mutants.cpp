@@ -5,8 +5,10 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -215,6 +217,19 @@ Result<std::vector<Mutant>> mutants_of(const CodeLanguage& language, const std::
          .text = source.substr(0, edit.at) + edit.to + source.substr(edit.at + edit.length)});
   }
   return mutants;
+}
+
+std::vector<std::size_t> spread_order(std::size_t count) {
+  constexpr double kGoldenSection = 0.6180339887498949;
+  std::vector<std::pair<double, std::size_t>> places;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double turns = static_cast<double>(i) * kGoldenSection;
+    places.emplace_back(turns - std::floor(turns), i);
+  }
+  std::ranges::sort(places);
+  std::vector<std::size_t> order;
+  for (const auto& [place, i] : places) order.push_back(i);
+  return order;
 }
 
 }  // namespace accelopt::refactor

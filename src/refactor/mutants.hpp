@@ -22,4 +22,7 @@ struct Mutant {
 base::Result<std::vector<Mutant>> mutants_of(const CodeLanguage& language, const std::string& source,
                                              const std::string& function, std::size_t most);
 
+/// 0 to count - 1 in an order of which any beginning is spread over all of them: for who may have to stop early.
+std::vector<std::size_t> spread_order(std::size_t count);
+
 }  // namespace accelopt::refactor

@@ -143,7 +143,8 @@ Range wall_of(const EstimateFacts& facts, const Counts& counts, const Range& exp
   const Range lessons = counts.lessons.high > 0 && facts.roles.contains(AgentRole::summarizer)
                             ? facts.iterations * Range{0, 0.5, 1} * facts.roles.at(AgentRole::summarizer).seconds
                             : Range{};
-  return facts.open_seconds + busy + lessons + facts.iterations * facts.playoff_seconds + facts.confirm_seconds;
+  return facts.open_seconds + facts.tests_seconds + busy + lessons + facts.iterations * facts.playoff_seconds +
+         facts.confirm_seconds;
 }
 
 }  // namespace
@@ -217,8 +218,8 @@ Estimate estimate(const SearchSettings& settings, const EstimateFacts& facts) {
   }
   const Range profiled = facts.iterations + counts.ties + (facts.models ? counts.lessons : Range{});
   const Range exploring = out.evaluations * facts.race_seconds + profiled * facts.profile_seconds;
-  out.device_seconds =
-      facts.open_seconds + exploring + facts.iterations * facts.playoff_seconds + facts.confirm_seconds;
+  out.device_seconds = facts.open_seconds + facts.tests_seconds + exploring + facts.iterations * facts.playoff_seconds +
+                       facts.confirm_seconds;
   out.wall_seconds = facts.elsewhere ? wall_of(without_device(facts), counts, {}, out.all_calls, out.evaluations)
                                      : wall_of(facts, counts, exploring, out.all_calls, out.evaluations);
 

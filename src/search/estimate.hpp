@@ -59,6 +59,7 @@ struct EstimateFacts {
   Range built;                       ///< candidates that are built and measured, an answer with a kernel
   Range lessons;                     ///< questions to the summarizer, an iteration
   Range open_seconds, build_seconds, race_seconds, profile_seconds, playoff_seconds, confirm_seconds;
+  Range tests_seconds{};   ///< until a tester's tests are tried, before the search begins
   int cores = 2;           ///< that build beside a measurement
   bool elsewhere = false;  ///< evaluations travel as bundles: they take none of the run's own time
 };

@@ -16,6 +16,11 @@ bool all_slower(std::span<const double> own, double leader_centre, double loss) 
   return std::all_of(own.begin(), own.end(), [&](double sample) { return sample < leader_centre - std::log1p(loss); });
 }
 
+bool all_within(std::span<const double> own, double leader_centre, double margin) {
+  return std::all_of(own.begin(), own.end(),
+                     [&](double sample) { return std::abs(sample - leader_centre) < std::log1p(margin); });
+}
+
 }  // namespace
 
 HalvingRules halving_rules(Samples samples) {
@@ -56,6 +61,7 @@ std::vector<RungStanding> judge_rung(std::span<const std::vector<double>> sample
   const double alpha = rules.alpha / static_cast<double>(std::max<std::size_t>(ranked.size() - 1, 1));
   const std::size_t places = (ranked.size() + 1) / 2;
   std::size_t taken = 1;
+  const bool quiet = rules.samples == Samples::noisy && all_within(samples[leader], centres[leader], rules.no_matter);
   for (const std::size_t arm : ranked) {
     if (arm == leader) continue;
     const std::vector<double>& own = samples[arm];
@@ -63,11 +69,13 @@ std::vector<RungStanding> judge_rung(std::span<const std::vector<double>> sample
     standing.log_ratio = compare_samples(own, samples[leader], alpha, rules.samples);
     const Interval& ratio = standing.log_ratio;
     const bool may_level = own.size() >= static_cast<std::size_t>(rules.level_from);
+    const bool certain =
+        may_level && ratio.low > -std::log1p(rules.no_matter) && ratio.high < std::log1p(rules.no_matter);
     if (own.size() < kFewestToDecide && rules.samples == Samples::noisy) {
       standing.fate = RungFate::stays;
     } else if (ratio.high < 0 || all_slower(own, centres[leader], rules.clear_loss)) {
       standing.fate = RungFate::slower;
-    } else if (may_level && ratio.low > -std::log1p(rules.no_matter) && ratio.high < std::log1p(rules.no_matter)) {
+    } else if (certain || (quiet && all_within(own, centres[leader], rules.no_matter))) {
       standing.fate = RungFate::level;
     } else {
       standing.fate = taken < places ? RungFate::stays : RungFate::outranked;

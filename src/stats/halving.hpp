@@ -14,7 +14,8 @@ struct HalvingRules {
   std::vector<int> rung_blocks = {3, 6, 12, 24};  ///< blocks of each rung
   double alpha = 0.05;       ///< probability that a rung drops as slower what is not; split evenly over its arms
   double clear_loss = 0.15;  ///< slower at once: every block of the rung was slower than the leader by more than this
-  double no_matter = 0.01;   ///< level: certain to be within this of the leader; from `level_from` blocks on
+  double no_matter = 0.01;   ///< level: certain to be within this of the leader, from `level_from` blocks on, or where
+                             ///< not one sample of either is further than this from the leader's middle
   int level_from = 12;
   Samples samples = Samples::noisy;
 };

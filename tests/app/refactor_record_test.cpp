@@ -70,6 +70,22 @@ TEST(CommitMessage, OfMemory_SaysThatStartUpIsLeftOut) {
   EXPECT_NE(message.find("\nTime: 1.00x [0.98, 1.02], a guard, with start-up\n"), std::string::npos) << message;
 }
 
+TEST(CommitMessage, ScopeOfSeveralFiles_NamesWhereTheChangeIs) {
+  refactor::Task task = task_of(refactor::Goal::time);
+  task.scope.push_back({.path = "b.py", .function = "g"});
+  task.scope.push_back({.path = "c.py", .function = "h"});
+  task.scope.push_back({.path = "c.py", .function = "k"});
+  RefactorReport report = report_of(refactor::Goal::time);
+  const auto subject_of_change_in = [&](const std::string& path) {
+    report.result.diff =
+        "diff --git a/" + path + " b/" + path + "\n--- a/" + path + "\n+++ b/" + path + "\n@@ -1 +1 @@\n";
+    const std::string message = commit_message(report, task);
+    return message.substr(0, message.find('\n'));
+  };
+  EXPECT_EQ(subject_of_change_in("b.py"), "perf: Make g faster");
+  EXPECT_EQ(subject_of_change_in("c.py"), "perf: Make c.py faster");
+}
+
 TEST(CommitMessage, OfReadability_NamesAReviewerWhoIsNotCalibrated) {
   RefactorReport report = report_of(refactor::Goal::readability);
   report.result.readability.emplace();

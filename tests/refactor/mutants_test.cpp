@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 namespace accelopt::refactor {
 namespace {
@@ -53,6 +54,15 @@ TEST(Mutants, TooMany_AreSpreadEvenly) {
   EXPECT_LT(mutants->front().line, 5U);
   EXPECT_GT(mutants->back().line, 40U);
   EXPECT_FALSE(mutants_of(code_language("python"), source, "g", 10).has_value());
+}
+
+TEST(SpreadOrder, AnyBeginningIsSpreadOverAll) {
+  const std::vector<std::size_t> order = spread_order(24);
+  ASSERT_EQ(std::set<std::size_t>(order.begin(), order.end()).size(), 24U);
+  std::set<std::size_t> quarters;
+  for (std::size_t i = 0; i < 8; ++i) quarters.insert(order[i] / 6);
+  EXPECT_EQ(quarters.size(), 4U);
+  EXPECT_TRUE(spread_order(0).empty());
 }
 
 }  // namespace

@@ -74,6 +74,16 @@ TEST(Estimate, WhatIsMeasuredElsewhereTakesNoTimeOfTheRunsOwn) {
   EXPECT_GE(away.wall_seconds.expected, settings.iterations * 4.0) << "the questions, one after the other";
 }
 
+TEST(Estimate, TryingATestersTestsIsWaitedForBeforeTheSearch) {
+  const SearchSettings settings;
+  EstimateFacts facts = facts_with_model(settings);
+  const Estimate without = estimate(settings, facts);
+  facts.tests_seconds = {10, 100, 300};
+  const Estimate with = estimate(settings, facts);
+  EXPECT_DOUBLE_EQ(with.wall_seconds.expected, without.wall_seconds.expected + 100);
+  EXPECT_DOUBLE_EQ(with.device_seconds.high, without.device_seconds.high + 300);
+}
+
 TEST(Estimate, ABudgetCutsItAndAllThatGoesWithIt) {
   SearchSettings settings;
   const Estimate whole = estimate(settings, facts_with_model(settings));

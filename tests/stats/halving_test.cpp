@@ -51,7 +51,16 @@ TEST(JudgeRung, EqualsAreNotRacedToTheEnd) {
   std::vector<double> same;
   for (int i = 0; i < 12; ++i) same.push_back(i % 2 == 0 ? 0.002 : -0.002);
   EXPECT_EQ(fates({std::vector<double>(12, 0.0), same})[1], RungFate::level);
-  EXPECT_EQ(fates({std::vector<double>(6, 0.0), {same.begin(), same.begin() + 6}})[1], RungFate::outranked);
+  std::vector<double> wide;
+  for (int i = 0; i < 6; ++i) wide.push_back(i % 2 == 0 ? 0.012 : -0.012);
+  EXPECT_EQ(fates({std::vector<double>(6, 0.0), wide})[1], RungFate::outranked);
+}
+
+TEST(JudgeRung, AFewSamplesThatAllLieTogetherAreLevel) {
+  EXPECT_EQ(fates({{0.001, 0, -0.001}, {-0.002, 0.003, -0.001}, {-0.004, 0.002, -0.011}}),
+            (std::vector<RungFate>{RungFate::leads, RungFate::level, RungFate::stays}));
+  // A leader whose own samples are apart is nothing to be level with.
+  EXPECT_EQ(fates({{0.02, 0, -0.02}, {-0.002, 0.003, -0.001}})[1], RungFate::outranked);
 }
 
 TEST(JudgeRung, NobodyPresentIsNobodyAhead) {

@@ -197,6 +197,11 @@ SlotRecipe* DeviceClient::find(std::uint64_t number) {
   return slot == slots_.end() ? nullptr : &slot->second.recipe;
 }
 
+std::uint64_t DeviceClient::bytes_of(std::uint64_t number) const {
+  const auto slot = slots_.find(number);
+  return slot == slots_.end() ? 0 : slot->second.bytes;
+}
+
 void DeviceClient::forget(std::uint64_t number) {
   const auto slot = slots_.find(number);
   if (slot == slots_.end()) return;

@@ -55,6 +55,8 @@ class DeviceClient {
   [[nodiscard]] const OpenRequest& open_request() const { return open_; }
   [[nodiscard]] const std::string& check_kernels() const { return check_cubin_; }
   [[nodiscard]] SlotRecipe* find(std::uint64_t number);
+  /// Of the device's memory, when the slot was made last; 0: it is not known.
+  [[nodiscard]] std::uint64_t bytes_of(std::uint64_t number) const;
   void forget(std::uint64_t number);
   /// Slots that were not needed for longest lose their device memory where all of them hold more than this. They are
   /// made again when they are needed.

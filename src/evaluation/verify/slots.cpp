@@ -26,7 +26,7 @@ constexpr std::chrono::milliseconds kSlowSlot{300};
 /// A block uses slots of two rows at once, and those of calls that were repeated.
 constexpr std::size_t kRowsAtHand = 4;
 
-/// What it takes of memory, here or at a target that keeps it.
+/// What it takes of memory here.
 std::uint64_t bytes_of(const Slot& slot) {
   std::uint64_t bytes = 0;
   for (const Bytes& input : slot.invocation.inputs) bytes += input.size();
@@ -117,7 +117,7 @@ base::Result<Slot*> Slots::get(std::size_t workload, int slot) {
   drawing_ += std::chrono::steady_clock::now() - began;
   ++drawn_;
   Slot* const out = drawn.get();
-  const std::uint64_t bytes = bytes_of(*out);
+  const std::uint64_t bytes = bench_.keeps_slots() ? bench_.bytes_of_slot(out->invocation.number) : bytes_of(*out);
   kept_bytes_ += bytes;
   slots_[place] = {std::move(drawn), bytes, ++asked_};
   forget_some();

@@ -39,6 +39,7 @@ using evaluation::InputDraw;
 using evaluation::Invocation;
 
 constexpr std::uint64_t kSlotsPart = 4;          ///< of the device's memory: more of it slots do not keep
+constexpr std::uint64_t kUsualPart = 8;          ///< where those go first that few candidates reach
 constexpr std::uint64_t kPerturbationsASet = 4;  ///< as many seeds, as on the device
 
 /// What the host is told of a set of inputs. @error as draw_input.
@@ -140,6 +141,10 @@ class CudaTarget final : public evaluation::Target {
   int build_threads() const override { return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1); }
 
   bool keeps_slots() const override { return true; }
+  std::uint64_t bytes_of_slot(std::uint64_t invocation) const override {
+    return bench_ ? bench_->device.bytes_of(invocation) : 0;
+  }
+  std::uint64_t most_slot_bytes() const override { return facts_.memory_bytes / kUsualPart; }
   bool times_together() const override { return true; }
 
   base::Result<std::vector<evaluation::Bounds>> prepare_slot(const evaluation::SlotPlan& plan) override {
