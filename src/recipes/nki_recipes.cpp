@@ -133,8 +133,13 @@ void propose_reuse(const Statements& all, const std::string& shape, std::vector<
 
 // Rows that loops store in pieces.
 
+/// Without multiplications tiles may be wider themselves, and rows have any length: they may not fit.
+bool multiplies(const std::string& shape) {
+  return shape.find("matmul") != std::string::npos;
+}
+
 void propose_whole_stores(const Statements& all, const std::string& shape, std::vector<Application>& result) {
-  if (!nki::with_whole_stores(all)) return;
+  if (!multiplies(shape) || !nki::with_whole_stores(all)) return;
   Application one;
   one.recipe = nki::kWholeStores;
   one.location = kWholeKernel;
@@ -448,7 +453,7 @@ void propose_together(const Statements& all, const std::string& shape, std::vect
   std::vector<Togetherness> ways{{false, 0}, {true, 0}};
   for (const int most : kMostParts) ways.push_back({false, most});
   for (const Togetherness& how : ways) {
-    if (!together(all, how)) continue;
+    if ((how.whole_stores && !multiplies(shape)) || !together(all, how)) continue;
     Application one;
     one.recipe = kTogether;
     one.location = kWholeKernel;

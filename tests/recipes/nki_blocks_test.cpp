@@ -145,6 +145,13 @@ TEST(NkiRows, AreNotStoredWholeWherePiecesAreNoNeighboursOrReadAgain) {
   EXPECT_EQ(made(with(kProduct, "mask=(128 * i + rows < M)", "mask=(128 * j + rows < M)"), "rows stored whole"), "");
 }
 
+TEST(NkiRows, AreNotStoredWholeWhereTilesMayBeWiderThemselves) {
+  const std::string elementwise = with(with(kProduct, "                sums += nisa.nc_matmul(doubled, moving)\n", ""),
+                                       "nl.multiply(sums, largest)", "nl.copy(largest)");
+  EXPECT_EQ(made(elementwise, "rows stored whole"), "");
+  EXPECT_EQ(made(elementwise, "all at once", {{"stores", "whole"}}), "");
+}
+
 constexpr const char* kScores = R"(@nki.jit
 def kernel(k, q):
     y = nl.ndarray((4, 512, 512), dtype=k.dtype, buffer=nl.shared_hbm)
