@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "recipes/nki_recipes.hpp"
+#include "recipes/nki_texts.hpp"
 
 namespace accelopt::recipes {
 namespace {
@@ -36,21 +36,13 @@ def kernel(a, b):
     return y
 )";
 
-KernelSource kernel_of(const std::string& text) {
-  return {.source = text, .task_header = "", .language = model::Language("nki")};
-}
-
 /// The text that the recipe gives with these parameters; empty: it is not proposed or does not apply.
-std::string made(const std::string& text, const std::string& recipe,
-                 const std::map<std::string, std::string>& parameters = {}) {
+std::string recipe_made(const std::string& text, const std::string& recipe,
+                        const std::map<std::string, std::string>& parameters = {}) {
   for (const Application& one : enumerate_nki(kernel_of(text))) {
     if (one.recipe == recipe && one.parameters == parameters) return apply_nki(kernel_of(text), one).value_or("");
   }
   return "";
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 std::string with(std::string text, const std::string& from, const std::string& to) {
@@ -60,7 +52,7 @@ std::string with(std::string text, const std::string& from, const std::string& t
 }
 
 TEST(NkiBlocks, LoadWhatIterationsShareOnceForAll) {
-  const std::string text = made(kProduct, "blocks of iterations", {{"parts", "4"}});
+  const std::string text = recipe_made(kProduct, "blocks of iterations", {{"parts", "4"}});
   ASSERT_FALSE(text.empty());
   EXPECT_TRUE(has(text,
                   "    i_parts = 4 if ((M + 127) // 128) % 4 == 0 else 2 if ((M + 127) // 128) % 2 == 0 else 1\n"
@@ -75,7 +67,7 @@ TEST(NkiBlocks, LoadWhatIterationsShareOnceForAll) {
 }
 
 TEST(NkiBlocks, GiveEachIterationItsOwnTilesWhereGroupsOfStatementsShareThem) {
-  const std::string text = made(kProduct, "blocks of iterations", {{"parts", "2"}});
+  const std::string text = recipe_made(kProduct, "blocks of iterations", {{"parts", "2"}});
   EXPECT_TRUE(has(text, "sums = nl.zeros((i_parts, nl.par_dim(128), 512), ")) << text;
   EXPECT_TRUE(has(text, "hidden = nl.ndarray((i_parts, N // 512, nl.par_dim(128), 512), ")) << text;
   EXPECT_TRUE(has(text, "hidden[i_part, j] = nl.multiply(sums[i_part], largest)\n")) << text;
@@ -85,44 +77,44 @@ TEST(NkiBlocks, GiveEachIterationItsOwnTilesWhereGroupsOfStatementsShareThem) {
 }
 
 TEST(NkiBlocks, GiveTilesThatAreWrittenWholeTheirPlacesToo) {
-  const std::string text = made(with(kProduct, "            largest[...] = nl.maximum(largest, 0.0)\n",
-                                     "                largest[...] = nl.maximum(largest, 128 * i)\n"),
-                                "blocks of iterations", {{"parts", "4"}});
+  const std::string text = recipe_made(with(kProduct, "            largest[...] = nl.maximum(largest, 0.0)\n",
+                                            "                largest[...] = nl.maximum(largest, 128 * i)\n"),
+                                       "blocks of iterations", {{"parts", "4"}});
   EXPECT_TRUE(has(text, "largest = nl.full((i_parts, nl.par_dim(128), 1), -3.0e38,")) << text;
   EXPECT_TRUE(has(text, "largest[i_part] = nl.maximum(largest[i_part], 128 * (i_parts * i_block + i_part))\n")) << text;
 }
 
 TEST(NkiBlocks, AreNotProposedWhereIterationsMayDependOnEachOther) {
-  EXPECT_EQ(made(with(kProduct, "i in nl.affine_range", "i in nl.sequential_range"), "blocks of iterations",
-                 {{"parts", "4"}}),
+  EXPECT_EQ(recipe_made(with(kProduct, "i in nl.affine_range", "i in nl.sequential_range"), "blocks of iterations",
+                        {{"parts", "4"}}),
             "");
   const std::string outside =
       with(with(kProduct, "    for i in", "    total = nl.zeros((128, 512), dtype=nl.float32)\n    for i in"),
            "            hidden[j] =", "            total += sums\n            hidden[j] =");
-  EXPECT_EQ(made(outside, "blocks of iterations", {{"parts", "4"}}), "") << "a sum over the iterations";
+  EXPECT_EQ(recipe_made(outside, "blocks of iterations", {{"parts", "4"}}), "") << "a sum over the iterations";
 }
 
 TEST(NkiBlocks, AreNotProposedWhereNothingIsShared) {
-  EXPECT_EQ(
-      made(with(kProduct, "b[128 * k + rows,", "b[128 * (k + i) + rows,"), "blocks of iterations", {{"parts", "4"}}),
-      "");
+  EXPECT_EQ(recipe_made(with(kProduct, "b[128 * k + rows,", "b[128 * (k + i) + rows,"), "blocks of iterations",
+                        {{"parts", "4"}}),
+            "");
 }
 
 TEST(NkiBlocks, AreNotProposedForWhatIsNotUnderstood) {
   for (const char* line : {"if N > 4:", "left, right = nl.mgrid[0:128, 0:512]", "record(sums)"}) {
     const std::string text =
         with(kProduct, "            hidden[j] =", std::string("            ") + line + "\n            hidden[j] =");
-    EXPECT_EQ(made(text, "blocks of iterations", {{"parts", "4"}}), "") << line;
+    EXPECT_EQ(recipe_made(text, "blocks of iterations", {{"parts", "4"}}), "") << line;
   }
 }
 
 TEST(NkiBlocks, AreMadeOnceOfALoop) {
-  const std::string text = made(kProduct, "blocks of iterations", {{"parts", "2"}});
-  EXPECT_FALSE(has(made(text, "blocks of iterations", {{"parts", "2"}}), "i_block_block")) << text;
+  const std::string text = recipe_made(kProduct, "blocks of iterations", {{"parts", "2"}});
+  EXPECT_FALSE(has(recipe_made(text, "blocks of iterations", {{"parts", "2"}}), "i_block_block")) << text;
 }
 
 TEST(NkiRows, AreStoredWholeAfterTheirLoop) {
-  const std::string text = made(kProduct, "rows stored whole");
+  const std::string text = recipe_made(kProduct, "rows stored whole");
   EXPECT_TRUE(has(text,
                   "        row_of_result = nl.ndarray((nl.par_dim(128), 512 * (N // 512)), dtype=nl.float32, "
                   "buffer=nl.sbuf)\n        for j in"))
@@ -135,21 +127,22 @@ TEST(NkiRows, AreStoredWholeAfterTheirLoop) {
 }
 
 TEST(NkiRows, AreNotStoredWholeWherePiecesAreNoNeighboursOrReadAgain) {
-  EXPECT_EQ(made(with(kProduct, "nl.store(y[128 * i + rows, 512 * j", "nl.store(y[128 * i + rows, 1024 * j"),
-                 "rows stored whole"),
+  EXPECT_EQ(recipe_made(with(kProduct, "nl.store(y[128 * i + rows, 512 * j", "nl.store(y[128 * i + rows, 1024 * j"),
+                        "rows stored whole"),
             "");
-  EXPECT_EQ(
-      made(with(kProduct, "            nl.store(y", "            again = nl.copy(result)\n            nl.store(y"),
-           "rows stored whole"),
-      "");
-  EXPECT_EQ(made(with(kProduct, "mask=(128 * i + rows < M)", "mask=(128 * j + rows < M)"), "rows stored whole"), "");
+  EXPECT_EQ(recipe_made(
+                with(kProduct, "            nl.store(y", "            again = nl.copy(result)\n            nl.store(y"),
+                "rows stored whole"),
+            "");
+  EXPECT_EQ(recipe_made(with(kProduct, "mask=(128 * i + rows < M)", "mask=(128 * j + rows < M)"), "rows stored whole"),
+            "");
 }
 
 TEST(NkiRows, AreNotStoredWholeWhereTilesMayBeWiderThemselves) {
   const std::string elementwise = with(with(kProduct, "                sums += nisa.nc_matmul(doubled, moving)\n", ""),
                                        "nl.multiply(sums, largest)", "nl.copy(largest)");
-  EXPECT_EQ(made(elementwise, "rows stored whole"), "");
-  EXPECT_EQ(made(elementwise, "all at once", {{"stores", "whole"}}), "");
+  EXPECT_EQ(recipe_made(elementwise, "rows stored whole"), "");
+  EXPECT_EQ(recipe_made(elementwise, "all at once", {{"stores", "whole"}}), "");
 }
 
 constexpr const char* kScores = R"(@nki.jit
@@ -174,7 +167,7 @@ def kernel(k, q):
 )";
 
 TEST(NkiKeeping, MakesTilesOfSeveralPiecesBeforeTheLoop) {
-  const std::string text = made(kScores, "hoisting of tiles");
+  const std::string text = recipe_made(kScores, "hoisting of tiles");
   const auto keeping = text.find("        kept_keys[j] = keys\n");
   ASSERT_NE(keeping, std::string::npos) << text;
   EXPECT_LT(text.find("keys[rows, 128 * t + inner] = nl.copy(turned)"), keeping) << "filled first: " << text;
@@ -186,24 +179,25 @@ TEST(NkiKeeping, LeavesTilesWhereOthersWriteThemToo) {
   for (const char* line : {"keys[rows, inner] = nl.copy(queries)", "keys += queries"}) {
     const std::string text =
         with(kScores, "            product =", std::string("            ") + line + "\n            product =");
-    EXPECT_FALSE(has(made(text, "hoisting of tiles"), "kept_keys")) << line;
+    EXPECT_FALSE(has(recipe_made(text, "hoisting of tiles"), "kept_keys")) << line;
   }
-  EXPECT_FALSE(has(made(with(kScores, "128 * t + rows, inner]", "128 * (t + i) + rows, inner]"), "hoisting of tiles"),
-                   "kept_keys"));
+  EXPECT_FALSE(
+      has(recipe_made(with(kScores, "128 * t + rows, inner]", "128 * (t + i) + rows, inner]"), "hoisting of tiles"),
+          "kept_keys"));
 }
 
 TEST(NkiPatterns, BiasFusion_SubtractsWithinTheExponential) {
-  const std::string text = made(kScores, "bias fusion");
+  const std::string text = recipe_made(kScores, "bias fusion");
   EXPECT_TRUE(has(text, "negative_largest = nl.multiply(largest, -1.0)\n")) << text;
   EXPECT_TRUE(has(text, "powers = nisa.activation(nl.exp, product, bias=negative_largest)\n")) << text;
   EXPECT_FALSE(has(text, "shifted")) << text;
 }
 
 TEST(NkiPatterns, BiasFusion_IsForColumnsThatStay) {
-  EXPECT_EQ(made(with(kScores, "nl.full((128, 1)", "nl.full((128, 512)"), "bias fusion"), "") << "no column";
-  EXPECT_EQ(made(with(kScores,
-                      "            powers =", "            largest[...] = nl.add(largest, 1.0)\n            powers ="),
-                 "bias fusion"),
+  EXPECT_EQ(recipe_made(with(kScores, "nl.full((128, 1)", "nl.full((128, 512)"), "bias fusion"), "") << "no column";
+  EXPECT_EQ(recipe_made(with(kScores, "            powers =",
+                             "            largest[...] = nl.add(largest, 1.0)\n            powers ="),
+                        "bias fusion"),
             "");
 }
 
@@ -212,7 +206,7 @@ TEST(NkiPatterns, EvictionFusion_LeavesOneOfTwoOperandsInSbuf) {
                                 "            other = nisa.nc_matmul(queries, keys)\n"
                                 "            dense = nl.copy(product)\n"
                                 "            powers = nl.add(dense, other)\n");
-  EXPECT_EQ(made(text, "eviction fusion"), "") << "VectorE reads one tile of PSUM at most";
+  EXPECT_EQ(recipe_made(text, "eviction fusion"), "") << "VectorE reads one tile of PSUM at most";
 }
 
 }  // namespace
