@@ -194,7 +194,6 @@ base::Result<int> compare_all(const Options& options) {
     print(refit);
     figures.report("largest move of a time by leaving its kernel out", largest_move(refit), Bound::at_most, kMostMove);
   }
-  if (options.only.empty()) TRY(report_tutorials(options, figures));
   double sum = 0;
   double near = 0;
   std::vector<double> seconds;
@@ -208,6 +207,7 @@ base::Result<int> compare_all(const Options& options) {
   figures.report("mean |log error|", sum / static_cast<double>(rows.size()), Bound::at_most, kMostError);
   figures.report("trace and time, median", seconds[seconds.size() / 2], Bound::at_most, kMostMedianSeconds, "s");
   figures.report("trace and time, worst", seconds.back(), Bound::at_most, kMostSeconds, "s");
+  if (options.only.empty()) TRY(report_tutorials(options, figures));  // last: a checkout may be without its samples
   return figures.exit_status();
 }
 

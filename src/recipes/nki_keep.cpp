@@ -16,14 +16,17 @@ using Statements = std::vector<Statement>;
 constexpr double kLoads = 1.2;
 constexpr double kTransposes = 1.4;
 
-/// Functions whose result depends on their arguments alone.
-bool is_pure(const Statement& statement) {
-  const auto call = call_of(statement);
+bool is_pure_call(const std::optional<Call>& call) {
   if (!call) return false;
   static const std::set<std::string> kPure{
       "load", "broadcast_to", "nc_transpose",  "transpose", "copy", "tensor_copy", "activation", "multiply",
       "add",  "subtract",     "tensor_scalar", "square",    "exp",  "sigmoid",     "silu",       "reciprocal"};
   return kPure.contains(call->function);
+}
+
+/// Whether its value depends on the arguments of one call alone.
+bool is_pure(const Statement& statement) {
+  return is_pure_call(call_of(statement));
 }
 
 /// Everything that a block gives a value, its loops' variables too, also by `x[...] =` and `x += `.
@@ -42,16 +45,58 @@ bool disjoint(const std::set<std::string>& a, const std::set<std::string>& b) {
   return std::none_of(a.begin(), a.end(), [&](const std::string& name) { return b.contains(name); });
 }
 
+/// "name[...] = nl.load(...)": a part of a tile from its arguments alone.
+bool fills(const Statement& statement) {
+  return statement.target.empty() && statement.tokens.size() > 1 && statement.tokens[1].value == "[" &&
+         is_pure_call(assigned_call(statement));
+}
+
+/// Whether a loop only makes what neither depends on these names nor is anything but its own or a part of such a tile.
+bool fills_alone(const Statements& all, std::size_t loop, const std::set<std::string>& changing,
+                 const std::set<std::string>& tiles) {
+  const std::size_t end = block_end(all, loop);
+  std::set<std::string> own = given(all, loop, end);
+  std::set<std::string> outside = changing;
+  for (const std::string& name : own) outside.erase(name);
+  if (all[loop].range.find(',') != std::string::npos) return false;
+  for (std::size_t i = loop; i < end; ++i) {
+    const Statement& one = all[i];
+    if (!disjoint(reads(one.variable.empty() ? one : statement_of(0, one.range)), outside)) return false;
+    if (!one.variable.empty()) continue;
+    if (fills(one) ? !tiles.contains(one.tokens[0].value) : !is_pure(one) || times_assigned(all, one.target) != 1)
+      return false;
+  }
+  return true;
+}
+
 /// Statements of the block [begin, end), at its own indentation, that neither depend on what `changing` names nor on
-/// what the block computes otherwise.
+/// what the block computes otherwise; with loops that do nothing but fill tiles that are made so.
 std::vector<std::size_t> invariant(const Statements& all, std::size_t begin, std::size_t end,
                                    std::set<std::string> changing) {
   std::vector<std::size_t> out;
-  for (std::size_t i = begin; i < end; ++i) {
+  for (std::size_t i = begin; i < end; i = block_end(all, i)) {
     const Statement& one = all[i];
-    if (one.indent != all[begin].indent || !is_pure(one) || !disjoint(reads(one), changing)) continue;
-    const auto same = [&](const Statement& other) { return other.target == one.target; };
-    if (std::count_if(all.begin(), all.end(), same) != 1) continue;
+    if (one.indent != all[begin].indent) continue;
+    // A tile, and right behind it the loop that fills it: no one else may write it.
+    const std::size_t next = block_end(all, i);
+    if (declares(one) && next < end && !all[next].variable.empty() && times_assigned(all, one.target) == 1) {
+      const std::size_t last = block_end(all, next);
+      bool elsewhere = false;
+      for (std::size_t k = 0; k < all.size(); ++k) {
+        elsewhere = elsewhere || (k != i && written(all[k]) == one.target && (k < next || k >= last));
+      }
+      std::set<std::string> without = changing;
+      for (const std::string& name : given(all, next, last)) without.erase(name);
+      without.erase(one.target);
+      if (!elsewhere && disjoint(reads(one), changing) && fills_alone(all, next, without, {one.target})) {
+        for (std::size_t k = i; k < last; ++k) out.push_back(k);
+        for (const std::string& name : given(all, i, last)) changing.erase(name);
+        i = next;
+        continue;
+      }
+    }
+    if (!is_pure(one) || !disjoint(reads(one), changing)) continue;
+    if (times_assigned(all, one.target) != 1) continue;
     out.push_back(i);
     changing.erase(one.target);
   }
@@ -95,14 +140,17 @@ std::optional<Statements> hoisted(const Statements& all, const Found& found) {
   Statements rest(all.begin() + static_cast<std::ptrdiff_t>(found.outer), all.end());
   const auto in_rest = [&](std::size_t place) { return place - found.outer; };
   if (found.inner == found.outer) {
-    for (const std::size_t place : found.statements) before.push_back(moved(all[place], indent));
+    for (const std::size_t place : found.statements)
+      before.push_back(moved(all[place], indent + all[place].indent - all[found.outer + 1].indent));
   } else {
     const Statement& loop = all[found.inner];
     const std::map<std::string, Extent> tiles = tiles_of(all).tiles;
     Statements body;
+    Statements keeping;  // behind everything that fills the tiles
     for (const std::size_t place : found.statements) {
       const Statement& one = all[place];
-      body.push_back(moved(one, indent + 4));
+      body.push_back(moved(one, indent + 4 + one.indent - all[found.inner + 1].indent));
+      if (one.target.empty()) continue;
       std::size_t used = 0;
       for (std::size_t i = 0; i < all.size(); ++i) {
         const bool also_moved =
@@ -116,12 +164,13 @@ std::optional<Statements> hoisted(const Statements& all, const Found& found) {
       before.push_back(statement_of(indent, fmt::format("{} = nl.ndarray(({}, nl.par_dim({}), {}), dtype=nl.float32, "
                                                         "buffer=nl.sbuf)",
                                                         name, loop.range, tile->second.first, tile->second.second)));
-      body.push_back(statement_of(indent + 4, fmt::format("{}[{}] = {}", name, loop.variable, one.target)));
+      keeping.push_back(statement_of(indent + 4, fmt::format("{}[{}] = {}", name, loop.variable, one.target)));
       for (Statement& other : rest)
         other = with_name_replaced(other, one.target, fmt::format("{}[{}]", name, loop.variable));
     }
     before.push_back(moved(loop, indent));
     before.insert(before.end(), body.begin(), body.end());
+    before.insert(before.end(), keeping.begin(), keeping.end());
   }
   for (std::size_t i = found.statements.size(); i-- > 0;)
     rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(in_rest(found.statements[i])));
@@ -140,7 +189,7 @@ std::vector<Keeping> keepings(const Statements& all) {
     Keeping one{all[found.outer].variable, "", kLoads};
     if (found.inner != found.outer) one.loop += "/" + all[found.inner].variable;
     for (const std::size_t place : found.statements) {
-      one.names += (one.names.empty() ? "" : ", ") + all[place].target;
+      if (!all[place].target.empty()) one.names += (one.names.empty() ? "" : ", ") + all[place].target;
       if (calls(all[place], "nc_transpose") || calls(all[place], "transpose")) one.prior = kTransposes;
     }
     out.push_back(std::move(one));

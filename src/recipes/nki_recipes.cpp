@@ -7,6 +7,7 @@
 #include <array>
 
 #include "recipes/nki_affine.hpp"
+#include "recipes/nki_blocks.hpp"
 #include "recipes/nki_keep.hpp"
 #include "recipes/nki_psum.hpp"
 #include "recipes/nki_rows.hpp"
@@ -31,7 +32,10 @@ constexpr double kFewerInstructions = 1.15;
 constexpr double kAnotherLoop = 1.2;
 constexpr const char* kTogether = "all at once";
 constexpr double kAllTogether = 1.6;
+constexpr double kAllInBlocks = 1.7;
+constexpr double kInBlocks = 1.5;
 constexpr double kReusedTiles = 1.35;
+constexpr double kWholeRows = 1.3;
 constexpr double kLeftResults = 1.2;
 constexpr double kCopiedOperands = 1.3;
 
@@ -125,6 +129,55 @@ void propose_reuse(const Statements& all, const std::string& shape, std::vector<
   one.prior = kReusedTiles;
   one.shape = shape;
   result.push_back(std::move(one));
+}
+
+// Rows that loops store in pieces.
+
+/// Without multiplications tiles may be wider themselves, and rows have any length: they may not fit.
+bool multiplies(const std::string& shape) {
+  return shape.find("matmul") != std::string::npos;
+}
+
+void propose_whole_stores(const Statements& all, const std::string& shape, std::vector<Application>& result) {
+  if (!multiplies(shape) || !nki::with_whole_stores(all)) return;
+  Application one;
+  one.recipe = nki::kWholeStores;
+  one.location = kWholeKernel;
+  one.title = "Store rows whole, after the loops that make their parts";
+  one.text = "Long rows are moved by fewer DMA descriptors.";
+  one.prior = kWholeRows;
+  one.shape = shape;
+  result.push_back(std::move(one));
+}
+
+// Several iterations of an outer loop side by side.
+
+constexpr const char* kParts = "parts";
+constexpr std::array kMostParts{4, 2};
+
+int parts_of(const Application& application) {
+  const auto found = application.parameters.find(kParts);
+  return found == application.parameters.end() ? 0 : number_of(found->second);
+}
+
+std::optional<Statements> reused_and_blocked(const Statements& all, int most) {
+  const auto reused = nki::reused(all, 1);
+  return nki::blocked(reused ? *reused : all, most);
+}
+
+void propose_blocks(const Statements& all, const std::string& shape, std::vector<Application>& result) {
+  for (const int most : kMostParts) {
+    if (!reused_and_blocked(all, most)) continue;
+    Application one;
+    one.recipe = nki::kBlocks;
+    one.location = kWholeKernel;
+    one.parameters = {{kParts, std::to_string(most)}};
+    one.title = fmt::format("Make {} iterations of the outer loop side by side", most);
+    one.text = "What they all need is loaded once for all of them, so that DMA keeps up with TensorE.";
+    one.prior = kInBlocks;
+    one.shape = shape;
+    result.push_back(std::move(one));
+  }
 }
 
 // Operands of VectorE.
@@ -245,6 +298,24 @@ std::optional<Statements> two_scalars(Statements all, std::size_t place) {
   return all;
 }
 
+bool lies_in_psum(const Statements& all, const std::string& name) {
+  return std::any_of(all.begin(), all.end(), [&](const Statement& one) {
+    const auto call = one.target == name ? nki::call_of(one) : std::nullopt;
+    constexpr std::array kTensorE{"nc_matmul", "matmul", "nc_transpose", "transpose"};
+    return call && (std::find(kTensorE.begin(), kTensorE.end(), call->function) != kTensorE.end() ||
+                    nki::named(*call, "buffer").ends_with("psum"));
+  });
+}
+
+/// Whether an instruction on two tiles would have them both in PSUM, which VectorE cannot read.
+bool both_in_psum(const Statements& all, const Call& reader, const std::string& copied) {
+  constexpr std::array kPairs{"add", "subtract", "multiply", "maximum", "minimum"};
+  if (std::find(kPairs.begin(), kPairs.end(), reader.function) == kPairs.end() || reader.arguments.size() < 2)
+    return false;
+  const std::string& other = reader.arguments[reader.arguments[0] == copied ? 1 : 0];
+  return other == copied || lies_in_psum(all, other.substr(0, other.find('[')));
+}
+
 /// A copy whose readers could read what it copies, in PSUM: they take it from there.
 std::optional<Statements> no_copy(Statements all, std::size_t place) {
   const auto call = nki::call_of(all[place]);
@@ -259,12 +330,40 @@ std::optional<Statements> no_copy(Statements all, std::size_t place) {
                                   "subtract",   "multiply",      "sigmoid",       "maximum", "max",    "sum"};
     const auto reader = nki::call_of(all[i]);
     if (!reader || std::find(kReaders.begin(), kReaders.end(), reader->function) == kReaders.end()) return std::nullopt;
+    if (both_in_psum(all, *reader, copied)) return std::nullopt;
     all[i] = nki::with_name_replaced(all[i], copied, call->arguments[0]);
     used = true;
   }
   if (!used) return std::nullopt;
   all.erase(all.begin() + static_cast<std::ptrdiff_t>(place));
   return all;
+}
+
+/// exp(x - column): the function takes the column as its bias.
+std::optional<Statements> bias(Statements all, std::size_t place) {
+  const auto difference = nki::call_of(all[place]);
+  if (!difference || difference->function != "subtract" || difference->arguments.size() != 2) return std::nullopt;
+  const std::string& from = difference->arguments[0];
+  const std::string& column = difference->arguments[1];
+  const auto tiles = nki::tiles_of(all).tiles;
+  if (!tiles.contains(column) || tiles.at(column).second != "1" || readers(all, all[place].target) != 1)
+    return std::nullopt;
+  const std::string negative = "negative_" + column;
+  if (nki::times_assigned(all, negative) > 0) return std::nullopt;
+  const std::set<std::string> sources = nki::reads(nki::statement_of(0, from + ", " + column));
+  for (std::size_t i = place + 1; i < all.size() && all[i].indent == all[place].indent; ++i) {
+    const auto power = nki::assigned_call(all[i]);
+    if (power && power->function == "exp" && power->arguments.size() == 1 && power->arguments[0] == all[place].target) {
+      const std::string target = all[i].text.substr(0, all[i].text.find("nl.exp("));
+      if (target.size() == all[i].text.size()) return std::nullopt;
+      all[i] = nki::statement_of(all[i].indent,
+                                 fmt::format("{}nisa.activation(nl.exp, {}, bias={})", target, from, negative));
+      all[place] = nki::statement_of(all[place].indent, fmt::format("{} = nl.multiply({}, -1.0)", negative, column));
+      return all;
+    }
+    if (sources.contains(nki::written(all[i]))) return std::nullopt;
+  }
+  return std::nullopt;
 }
 
 struct Pattern {
@@ -280,7 +379,9 @@ constexpr std::array kPatterns{
     Pattern{"scalar fusion", "Compute {} by one instruction with two operands",
             "An instruction with two scalar operands passes over the tile once.", two_scalars},
     Pattern{"eviction fusion", "Read PSUM where the copy {} is read",
-            "What reads the copy can read PSUM itself, so that the copy need not be made.", no_copy}};
+            "What reads the copy can read PSUM itself, so that the copy need not be made.", no_copy},
+    Pattern{"bias fusion", "Subtract within the exponential that reads {}",
+            "ScalarE adds a column while it computes a function: one pass over the tile in place of two.", bias}};
 
 void propose_patterns(const Statements& all, const std::string& shape, std::vector<Application>& result) {
   for (const Pattern& pattern : kPatterns) {
@@ -300,25 +401,38 @@ void propose_patterns(const Statements& all, const std::string& shape, std::vect
 
 // What each alone may be too little of.
 
+/// Whether rows are stored whole too, and how many iterations of the outer loop are made side by side at most (0: one
+/// at a time).
+struct Togetherness {
+  bool whole_stores = false;
+  int parts = 0;
+};
+
 /// Every copy that need not be, scalars that fit in one instruction, rows and tiles that are made once, loops whose
-/// iterations may overlap, and VectorE's operands in PSUM. None: fewer than two of these apply.
-std::optional<Statements> together(Statements all) {
+/// iterations may overlap, VectorE's operands in PSUM, and what is asked besides. None: fewer than two of these apply,
+/// or what is asked does not.
+std::optional<Statements> together(Statements all, Togetherness how) {
   int kinds = 0;
+  const auto take = [&](std::optional<Statements> changed) {
+    if (!changed) return false;
+    all = std::move(*changed);
+    ++kinds;
+    return true;
+  };
   for (const Pattern& pattern : kPatterns) {
-    const std::size_t before = all.size();
+    bool some = false;
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (all[i].target.empty()) continue;
       if (auto changed = pattern.apply(all, i)) {
         all = std::move(*changed);
+        some = true;
         i = 0;
       }
     }
-    kinds += all.size() < before ? 1 : 0;
+    kinds += some ? 1 : 0;
   }
-  if (auto changed = nki::reused(all, 1)) {
-    all = std::move(*changed);
-    ++kinds;
-  }
+  if (how.whole_stores && !take(nki::with_whole_stores(all))) return std::nullopt;
+  take(nki::reused(all, 1));
   bool affine = false;
   for (std::size_t i = 0; i < all.size(); ++i) {
     auto changed = nki::made_affine(all, i);
@@ -327,26 +441,38 @@ std::optional<Statements> together(Statements all) {
     affine = true;
   }
   kinds += affine ? 1 : 0;
-  if (auto changed = nki::through_psum(all, nki::InPsum::copies)) {
-    all = std::move(*changed);
-    ++kinds;
-  }
+  take(nki::through_psum(all, nki::InPsum::copies));
+  if (how.parts > 0 && !take(nki::blocked(all, how.parts))) return std::nullopt;
   if (kinds < 2) return std::nullopt;
   return all;
 }
 
+constexpr const char* kStores = "stores";
+
 void propose_together(const Statements& all, const std::string& shape, std::vector<Application>& result) {
-  if (!together(all)) return;
-  Application one;
-  one.recipe = kTogether;
-  one.location = kWholeKernel;
-  one.title = "Apply at once what saves instructions, loads, transposes and waiting";
-  one.text =
-      "Engines and DMA work side by side, so that what is saved on one of them shows where the others are relieved "
-      "too.";
-  one.prior = kAllTogether;
-  one.shape = shape;
-  result.push_back(std::move(one));
+  std::vector<Togetherness> ways{{false, 0}, {true, 0}};
+  for (const int most : kMostParts) ways.push_back({false, most});
+  for (const Togetherness& how : ways) {
+    if ((how.whole_stores && !multiplies(shape)) || !together(all, how)) continue;
+    Application one;
+    one.recipe = kTogether;
+    one.location = kWholeKernel;
+    one.title = "Apply at once what saves instructions, loads, transposes and waiting";
+    if (how.whole_stores) {
+      one.parameters = {{kStores, "whole"}};
+      one.title += ", and store rows whole";
+    }
+    if (how.parts > 0) {
+      one.parameters = {{kParts, std::to_string(how.parts)}};
+      one.title += fmt::format(", with {} iterations of the outer loop side by side", how.parts);
+    }
+    one.text =
+        "Engines and DMA work side by side, so that what is saved on one of them shows where the others are relieved "
+        "too.";
+    one.prior = how.parts > 0 || how.whole_stores ? kAllInBlocks : kAllTogether;
+    one.shape = shape;
+    result.push_back(std::move(one));
+  }
 }
 
 std::optional<Statements> applied(Statements all, const Application& application) {
@@ -361,7 +487,12 @@ std::optional<Statements> applied(Statements all, const Application& application
     return widened(all, parameter("from"), parameter("to"));
   }
   if (application.recipe == "affine loop") return make_affine(all, place);
-  if (application.recipe == kTogether && application.location == kWholeKernel) return together(std::move(all));
+  if (application.recipe == kTogether && application.location == kWholeKernel)
+    return together(std::move(all), {application.parameters.contains(kStores), parts_of(application)});
+  if (application.recipe == nki::kBlocks && application.location == kWholeKernel)
+    return reused_and_blocked(all, parts_of(application));
+  if (application.recipe == nki::kWholeStores && application.location == kWholeKernel)
+    return nki::with_whole_stores(std::move(all));
   if (application.recipe == nki::kReuse && application.location == kWholeKernel) return nki::reused(all, 2);
   if (application.recipe == nki::kPsum && (place == kResults || place == "operands"))
     return nki::through_psum(all, place == kResults ? nki::InPsum::results : nki::InPsum::copies);
@@ -395,6 +526,8 @@ std::vector<Application> enumerate_nki(const KernelSource& kernel) {
   }
   propose_together(all, shape, result);
   propose_reuse(all, shape, result);
+  propose_blocks(all, shape, result);
+  propose_whole_stores(all, shape, result);
   propose_psum(all, shape, result);
   propose_affine(all, shape, result);
   propose_patterns(all, shape, result);

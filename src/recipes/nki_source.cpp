@@ -30,10 +30,6 @@ std::size_t end_of_text(std::string_view text, std::size_t at) {
   return text.size();
 }
 
-bool is(const Token& token, std::string_view value) {
-  return token.value == value && token.kind != Token::Kind::text;
-}
-
 /// Whether the name at this place is read: no attribute, no name of an argument, no target.
 bool is_read(const Statement& statement, std::size_t place) {
   const std::vector<Token>& all = statement.tokens;
@@ -44,6 +40,10 @@ bool is_read(const Statement& statement, std::size_t place) {
 }
 
 }  // namespace
+
+bool is(const Token& token, std::string_view value) {
+  return token.value == value && token.kind != Token::Kind::text;
+}
 
 std::vector<Token> tokens_of(std::string_view text) {
   std::vector<Token> out;
@@ -141,6 +141,19 @@ std::size_t block_end(const std::vector<Statement>& statements, std::size_t head
   std::size_t end = head + 1;
   while (end < statements.size() && statements[end].indent > statements[head].indent) ++end;
   return end;
+}
+
+std::string written(const Statement& statement) {
+  const std::vector<Token>& t = statement.tokens;
+  if (!statement.target.empty()) return statement.target;
+  if (!statement.variable.empty() || t.size() < 3 || t[0].kind != Token::Kind::name) return {};
+  return is(t[1], "[") || (is(t[1], "+") && is(t[2], "=")) ? t[0].value : std::string();
+}
+
+bool declares(const Statement& statement) {
+  static const std::set<std::string> kMakes{"zeros", "ndarray", "full", "ones"};
+  const auto call = call_of(statement);
+  return call && kMakes.contains(call->function) && !call->arguments.empty();
 }
 
 std::set<std::string> reads(const Statement& statement) {

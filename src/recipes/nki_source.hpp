@@ -19,6 +19,9 @@ struct Token {
   std::size_t at = 0;  ///< in the text that was read
 };
 
+/// Whether the token is this name or symbol, and no text.
+bool is(const Token& token, std::string_view value);
+
 /// Comments and blanks are left out; symbols are single characters.
 std::vector<Token> tokens_of(std::string_view text);
 
@@ -41,6 +44,11 @@ std::string text_of(const std::vector<Statement>& statements);
 
 /// Behind the last statement of the block that the statement begins.
 std::size_t block_end(const std::vector<Statement>& statements, std::size_t head);
+
+/// What the statement gives a value, wholly or in part ("x = ", "x[...] = ", "x += "); empty: nothing.
+std::string written(const Statement& statement);
+/// Whether it makes a tile without data: "x = nl.zeros((128, 512), ...)".
+bool declares(const Statement& statement);
 
 /// Names that the statement reads: no attributes, no names of arguments, not its target.
 std::set<std::string> reads(const Statement& statement);

@@ -9,10 +9,6 @@
 namespace accelopt::recipes::triton {
 namespace {
 
-bool is(const Token& token, std::string_view value) {
-  return token.value == value && token.kind != Token::Kind::text;
-}
-
 /// 1 for what opens, -1 for what closes.
 int depth_of(const Token& token) {
   if (token.kind != Token::Kind::symbol) return 0;

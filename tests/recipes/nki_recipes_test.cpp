@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recipes for NKI kernels: what they find in a text, and what they make of it.
-#include "recipes/nki_recipes.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
+
+#include "recipes/nki_texts.hpp"
 
 namespace accelopt::recipes {
 namespace {
@@ -51,10 +51,6 @@ def kernel(a, b):
     return y
 )";
 
-KernelSource kernel_of(const char* text) {
-  return {.source = text, .task_header = "", .language = model::Language("nki")};
-}
-
 std::optional<Application> named(const std::vector<Application>& all, const std::string& recipe,
                                  const std::string& location = "") {
   const auto found = std::find_if(all.begin(), all.end(), [&](const Application& one) {
@@ -67,10 +63,6 @@ std::optional<Application> named(const std::vector<Application>& all, const std:
 std::string made(const char* text, const std::string& recipe, const std::string& location = "") {
   const auto application = named(enumerate_nki(kernel_of(text)), recipe, location);
   return application ? apply_nki(kernel_of(text), *application).value_or("") : "";
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 TEST(NkiRecipes, WiderTiles_ChangeEveryPlaceOfTheWidth) {

@@ -170,7 +170,7 @@ class TrainiumTarget final : public evaluation::HostTarget {
     TRY_ASSIGN(tracer_, Tracer::create(task, chip_, options_.python, stop));
     TRY_ASSIGN(reference_, options_.make_host_reference(asked_of_reference(task, settings.outputs), use(), stop));
     if (settings.outputs == model::OutputCheck::nkibench) {
-      TRY_ASSIGN(whole_, WholeOutputs::create(definition_, reference_));
+      TRY_ASSIGN(whole_, WholeOutputs::create(definition_, task.workloads, reference_));
     }
     return evaluation::DeviceInfo{
         name(),

@@ -6,17 +6,21 @@
 
 #include <fmt/format.h>
 
+#include "evaluation/roofline.hpp"
 #include "targets/trainium/execute.hpp"
 #include "targets/trainium/legacy_normal.hpp"
 
 namespace accelopt::targets::trainium {
 namespace {
 
+using base::ErrorCode;
 using base::Result;
 using evaluation::ReferenceTensor;
 using model::InitKind;
 
 constexpr std::size_t kMostKnownBytes = std::size_t{2} << 30;
+/// Operations of a workload: a reference's plain loops compute 0.2 to 1 billion a second, and have 120 s a call.
+constexpr double kMostFlops = 2e10;
 
 /// Squares of the distance and of what is expected, in double.
 std::pair<double, double> squares(const std::vector<float>& values, const std::vector<float>& expected) {
@@ -32,7 +36,19 @@ std::pair<double, double> squares(const std::vector<float>& values, const std::v
 
 }  // namespace
 
-Result<WholeOutputs> WholeOutputs::create(const model::Definition& definition, evaluation::HostReference reference) {
+Result<WholeOutputs> WholeOutputs::create(const model::Definition& definition,
+                                          const std::vector<model::Workload>& workloads,
+                                          evaluation::HostReference reference) {
+  for (const model::Workload& workload : workloads) {
+    const auto work = evaluation::least_work(definition, workload);
+    if (workload.role != model::Role::race || !work || work->flops <= kMostFlops) continue;
+    return base::fail(
+        ErrorCode::unsupported,
+        fmt::format("the workload \"{}\" takes {:.0f} billion operations, and whole outputs are computed "
+                    "for {} seeds by the reference's plain loops, which do {:.0f} billion in the time that "
+                    "they have; leave out --preset nkibench, or make the workload smaller",
+                    workload.name, work->flops / 1e9, kSeeds.size(), kMostFlops / 1e9));
+  }
   for (const model::TensorSpec& input : definition.inputs) {
     const InitKind kind = input.init.kind;
     const bool drawn = kind == InitKind::normal || kind == InitKind::abs_normal || kind == InitKind::constant;

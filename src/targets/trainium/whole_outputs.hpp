@@ -25,8 +25,11 @@ class WholeOutputs {
   static constexpr const char* kRule =
       "outputs whole, by NKIBench's rule: numpy's seeds 0 21 42 63 84, relative L2 under 2e-5";
 
-  /// `definition` has to stay. @error unsupported: an input is drawn as the benchmark draws none.
-  static base::Result<WholeOutputs> create(const model::Definition& definition, evaluation::HostReference reference);
+  /// `definition` has to stay. @error unsupported: an input is drawn as the benchmark draws none, or the reference of
+  /// a raced workload would not end in time.
+  static base::Result<WholeOutputs> create(const model::Definition& definition,
+                                           const std::vector<model::Workload>& workloads,
+                                           evaluation::HostReference reference);
 
   /// Executes the whole program for one seed after the other. Why its results are not the reference's; "": they are.
   /// @error invalid_argument: the reference crashed or did not end; cancelled.

@@ -67,7 +67,7 @@ TEST(WholeOutputs, RightKernel_PassesAndTheReferenceIsAskedOnceASeed) {
   const model::Definition definition = silu();
   const Program program = program_of(silu_trace());
   int calls = 0;
-  auto check = WholeOutputs::create(definition, reference([](std::size_t) { return 1.0; }, calls));
+  auto check = WholeOutputs::create(definition, {}, reference([](std::size_t) { return 1.0; }, calls));
   ASSERT_TRUE(check.has_value());
 
   for (int i = 0; i < 2; ++i) EXPECT_EQ(check->check(program, {.name = "published", .axes = {}}, {}).value(), "");
@@ -80,7 +80,7 @@ TEST(WholeOutputs, DistanceDecides_NotASingleElement) {
   const Program program = program_of(silu_trace());
   int calls = 0;
   const auto told = [&](double (*distort)(std::size_t)) {
-    auto check = WholeOutputs::create(definition, reference(distort, calls));
+    auto check = WholeOutputs::create(definition, {}, reference(distort, calls));
     return check->check(program, {.name = "published", .axes = {}}, {}).value();
   };
 
@@ -95,10 +95,30 @@ TEST(WholeOutputs, InputThatTheBenchmarkDoesNotDraw_IsRefused) {
   definition.inputs[0].init = model::parse_init("uniform(0, 1)").value();
   int calls = 0;
 
-  const auto check = WholeOutputs::create(definition, reference([](std::size_t) { return 1.0; }, calls));
+  const auto check = WholeOutputs::create(definition, {}, reference([](std::size_t) { return 1.0; }, calls));
 
   ASSERT_FALSE(check.has_value());
   EXPECT_EQ(check.error().code, base::ErrorCode::unsupported);
+}
+
+TEST(WholeOutputs, WorkloadTooLargeForAReferencesLoops_IsRefusedBeforeItIsCalled) {
+  model::Definition definition = silu();
+  definition.cost.flops = "2*P*F*1000000";
+  int calls = 0;
+  const auto create = [&](model::Role role) {
+    const std::vector<model::Workload> all{{.name = "published", .axes = {}, .role = role}};
+    return WholeOutputs::create(definition, all, reference([](std::size_t) { return 1.0; }, calls));
+  };
+  EXPECT_TRUE(create(model::Role::race).has_value()) << "2 billion";
+
+  definition.cost.flops = "2*P*F*100000000";
+  EXPECT_TRUE(create(model::Role::check).has_value()) << "not held whole";
+  const auto refused = create(model::Role::race);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code, base::ErrorCode::unsupported);
+  EXPECT_NE(refused.error().message.find("\"published\" takes 205 billion operations"), std::string::npos)
+      << refused.error().message;
+  EXPECT_EQ(calls, 0);
 }
 
 }  // namespace
