@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "recipes/nki_psum.hpp"
 #include "recipes/nki_tiles.hpp"
 
 namespace accelopt::recipes::nki {
@@ -184,10 +185,9 @@ class Blocks {
         const auto tile = tiles.find(name);
         const auto call = call_of(all_[i]);
         if (tile == tiles.end() || !call) return false;
-        static const std::set<std::string> kPsum{"nc_matmul", "matmul", "nc_transpose", "transpose", "broadcast_to"};
-        places_.emplace(name, fmt::format("{} = nl.ndarray(({}, nl.par_dim({}), {}), dtype=nl.float32, buffer=nl.{})",
-                                          name, parts(), tile->second.first, tile->second.second,
-                                          kPsum.contains(call->function) ? "psum" : "sbuf"));
+        places_.emplace(
+            name, fmt::format("{} = nl.ndarray(({}, nl.par_dim({}), {}), dtype=nl.float32, buffer=nl.{})", name,
+                              parts(), tile->second.first, tile->second.second, lies_in_psum(*call) ? "psum" : "sbuf"));
       }
     }
     return true;

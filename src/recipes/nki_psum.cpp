@@ -101,11 +101,6 @@ class Psum {
     return std::any_of(pairs_.begin(), pairs_.end(), [&](const Pair& pair) { return pair.at == at; });
   }
 
-  [[nodiscard]] bool lies_in_psum(const Call& call) const {
-    static const std::set<std::string> kResults{"nc_matmul", "matmul", "nc_transpose", "transpose", "broadcast_to"};
-    return kResults.contains(call.function) || named(call, "buffer").ends_with("psum");
-  }
-
   /// Its tile is a bank of PSUM at most, and nothing else is written to it.
   [[nodiscard]] bool fits(const std::string& name) const {
     const auto tile = tiles_.find(name);
@@ -162,6 +157,11 @@ class Psum {
 };
 
 }  // namespace
+
+bool lies_in_psum(const Call& call) {
+  static const std::set<std::string> kResults{"nc_matmul", "matmul", "nc_transpose", "transpose", "broadcast_to"};
+  return kResults.contains(call.function) || named(call, "buffer").ends_with("psum");
+}
 
 std::optional<Statements> through_psum(const Statements& all, InPsum which) {
   Psum psum(all);

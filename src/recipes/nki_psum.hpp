@@ -11,6 +11,9 @@ namespace accelopt::recipes::nki {
 
 inline constexpr const char* kPsum = "operands in PSUM";
 
+/// Whether the call's result lies in PSUM: TensorE's, a broadcast, or what asks for it.
+bool lies_in_psum(const Call& call);
+
 /// Which operands lie in PSUM: results of VectorE alone, or also others, which are copied there.
 enum class InPsum { results, copies };
 

@@ -115,20 +115,28 @@ void propose_wider(const Statements& all, const std::string& shape, std::vector<
   }
 }
 
+// What changes the kernel as a whole.
+
+Application of_whole_kernel(const char* recipe, double prior, const std::string& shape, std::string title,
+                            std::string text) {
+  Application one;
+  one.recipe = recipe;
+  one.location = kWholeKernel;
+  one.title = std::move(title);
+  one.text = std::move(text);
+  one.prior = prior;
+  one.shape = shape;
+  return one;
+}
+
 // Rows and tiles that loops make again.
 
 void propose_reuse(const Statements& all, const std::string& shape, std::vector<Application>& result) {
   if (!nki::reused(all, 2)) return;
-  Application one;
-  one.recipe = nki::kReuse;
-  one.location = kWholeKernel;
-  one.title = "Load rows whole, and make before every loop what it makes again and again";
-  one.text =
+  result.push_back(of_whole_kernel(
+      nki::kReuse, kReusedTiles, shape, "Load rows whole, and make before every loop what it makes again and again",
       "Long rows are moved by fewer DMA descriptors, and tiles that stay in SBUF are loaded, transposed and broadcast "
-      "once.";
-  one.prior = kReusedTiles;
-  one.shape = shape;
-  result.push_back(std::move(one));
+      "once."));
 }
 
 // Rows that loops store in pieces.
@@ -140,14 +148,9 @@ bool multiplies(const std::string& shape) {
 
 void propose_whole_stores(const Statements& all, const std::string& shape, std::vector<Application>& result) {
   if (!multiplies(shape) || !nki::with_whole_stores(all)) return;
-  Application one;
-  one.recipe = nki::kWholeStores;
-  one.location = kWholeKernel;
-  one.title = "Store rows whole, after the loops that make their parts";
-  one.text = "Long rows are moved by fewer DMA descriptors.";
-  one.prior = kWholeRows;
-  one.shape = shape;
-  result.push_back(std::move(one));
+  result.push_back(of_whole_kernel(nki::kWholeStores, kWholeRows, shape,
+                                   "Store rows whole, after the loops that make their parts",
+                                   "Long rows are moved by fewer DMA descriptors."));
 }
 
 // Several iterations of an outer loop side by side.
@@ -168,15 +171,10 @@ std::optional<Statements> reused_and_blocked(const Statements& all, int most) {
 void propose_blocks(const Statements& all, const std::string& shape, std::vector<Application>& result) {
   for (const int most : kMostParts) {
     if (!reused_and_blocked(all, most)) continue;
-    Application one;
-    one.recipe = nki::kBlocks;
-    one.location = kWholeKernel;
-    one.parameters = {{kParts, std::to_string(most)}};
-    one.title = fmt::format("Make {} iterations of the outer loop side by side", most);
-    one.text = "What they all need is loaded once for all of them, so that DMA keeps up with TensorE.";
-    one.prior = kInBlocks;
-    one.shape = shape;
-    result.push_back(std::move(one));
+    result.push_back(of_whole_kernel(
+        nki::kBlocks, kInBlocks, shape, fmt::format("Make {} iterations of the outer loop side by side", most),
+        "What they all need is loaded once for all of them, so that DMA keeps up with TensorE."));
+    result.back().parameters = {{kParts, std::to_string(most)}};
   }
 }
 
@@ -454,10 +452,11 @@ void propose_together(const Statements& all, const std::string& shape, std::vect
   for (const int most : kMostParts) ways.push_back({false, most});
   for (const Togetherness& how : ways) {
     if ((how.whole_stores && !multiplies(shape)) || !together(all, how)) continue;
-    Application one;
-    one.recipe = kTogether;
-    one.location = kWholeKernel;
-    one.title = "Apply at once what saves instructions, loads, transposes and waiting";
+    Application one = of_whole_kernel(
+        kTogether, how.parts > 0 || how.whole_stores ? kAllInBlocks : kAllTogether, shape,
+        "Apply at once what saves instructions, loads, transposes and waiting",
+        "Engines and DMA work side by side, so that what is saved on one of them shows where the others are relieved "
+        "too.");
     if (how.whole_stores) {
       one.parameters = {{kStores, "whole"}};
       one.title += ", and store rows whole";
@@ -466,11 +465,6 @@ void propose_together(const Statements& all, const std::string& shape, std::vect
       one.parameters = {{kParts, std::to_string(how.parts)}};
       one.title += fmt::format(", with {} iterations of the outer loop side by side", how.parts);
     }
-    one.text =
-        "Engines and DMA work side by side, so that what is saved on one of them shows where the others are relieved "
-        "too.";
-    one.prior = how.parts > 0 || how.whole_stores ? kAllInBlocks : kAllTogether;
-    one.shape = shape;
     result.push_back(std::move(one));
   }
 }
