@@ -141,6 +141,7 @@ struct SlotPlan {
   const Invocation& invocation;    ///< its number, the outputs' sizes, the axes
   std::vector<InputDraw> inputs;   ///< in the definition's order
   std::uint64_t perturbation = 0;  ///< seed of the honest runs' perturbed inputs
+  bool every_run = true;           ///< also of those honest runs whose errors those of earlier slots tell
 };
 
 /// Something that holds until it is destroyed.

@@ -49,12 +49,23 @@ bool is_narrow_float(model::DType dtype) {
   return model::is_floating(dtype) && is_narrow(dtype);
 }
 
+/// Of inputs of this kind; a scale beside each block of narrow numbers does not make their products float32's.
+std::int64_t elements_of(const model::Definition& definition, const model::AxisValues& axes,
+                         bool (*test)(model::DType)) {
+  std::int64_t out = 0;
+  for (const model::TensorSpec& input : definition.inputs) {
+    if (input.shape && test(input.dtype)) out += model::element_count(input, axes);
+  }
+  return out;
+}
+
 /// The rate at which matrix units can do the task's multiplications as exactly as its numbers ask; 0: there are none.
 /// Three tf32 products make up one of float32.
-double matrix_flops_per_second(const model::Task& task, const Peaks& peaks) {
+double matrix_flops_per_second(const model::Task& task, const model::Workload& workload, const Peaks& peaks) {
   const model::Definition& definition = task.definition;
   if (any_input(definition, &is_double)) return 0;
-  const bool narrow = any_input(definition, &is_narrow_float) && !any_input(definition, &is_float32);
+  const model::AxisValues axes = model::bind_axes(definition, workload);
+  const bool narrow = elements_of(definition, axes, &is_narrow_float) > elements_of(definition, axes, &is_float32);
   if (narrow || definition.numerics.lower_precision) return peaks.tensor_flops_per_second;
   return any_input(definition, &is_float32) ? peaks.tensor_tf32_flops_per_second / kProductsOfFloat32 : 0;
 }
@@ -90,7 +101,7 @@ std::optional<model::RooflinePoint> roofline(const model::Task& task, const mode
                                              const Peaks& peaks, double time_ns) {
   const auto work = least_work(task.definition, workload);
   // Whichever unit is faster, whatever the kernel uses: the floor must not move between a baseline and its children.
-  const double compute = std::max(flops_per_second(task, peaks), matrix_flops_per_second(task, peaks));
+  const double compute = std::max(flops_per_second(task, peaks), matrix_flops_per_second(task, workload, peaks));
   const double memory = peaks.bytes_per_second * units_of(task);
   if (!work || compute <= 0 || memory <= 0 || time_ns <= 0) return std::nullopt;
   const double compute_ns = work->flops / compute * 1e9;

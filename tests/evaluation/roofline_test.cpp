@@ -43,6 +43,14 @@ TEST(Roofline, TheFasterUnitCountsWhateverTheKernel) {
       EXPECT_DOUBLE_EQ(roofline(task, workload, peaks, time_ns)->floor_ns, 1.25e4) << time_ns;
     }
   }
+  model::TensorSpec scale = task.definition.inputs[0];
+  scale.name = "scale";
+  scale.dtype = model::DType::float32;
+  scale.shape = std::vector<std::string>{"BLOCKS"};
+  task.definition.axes.emplace_back("BLOCKS", 2);
+  task.definition.inputs.push_back(scale);
+  EXPECT_DOUBLE_EQ(roofline(task, workload, peaks, 4e5)->floor_ns, 1.25e4) << "narrow numbers with their scales";
+  task.definition.inputs.pop_back();
   task.definition.inputs[0].dtype = model::DType::float32;
   task.definition.numerics.lower_precision = true;
   EXPECT_DOUBLE_EQ(roofline(task, workload, peaks, 4e5)->floor_ns, 1.25e4);

@@ -355,6 +355,17 @@ TEST_F(Tuning, WhatIsFarBehindTheBaselineIsNotRacedToTheEnd) {
   EXPECT_GT(last_rung_of("cost=1100000 + 1000*A;"), 0);
 }
 
+TEST_F(Tuning, WhereEachConfigurationIsFarBehindOneBlockTellsIt) {
+  open();
+  const auto blocks_of_first_heat = [&](const std::string& cost) {
+    const model::Evaluation result = triage("//@ tune A in {1,2,3,4,5,6,7,8}\n" + cost);
+    EXPECT_EQ(result.verdict, model::Verdict::slower) << result.reason;
+    return result.tuning->heats.at(0).log_ratios.at(0).size();
+  };
+  EXPECT_EQ(blocks_of_first_heat("cost=1500000 + 1000*A;"), 1U);
+  EXPECT_GT(blocks_of_first_heat("cost=1100000 + 50000*A;"), 1U) << "one of them is not";
+}
+
 TEST_F(Tuning, GivesUpRacingWhenTheTimeIsUp) {
   MeasureSettings settings;
   settings.max_tuning_seconds = 0;

@@ -157,6 +157,7 @@ base::Result<SlotRecipe> slot_recipe(const model::Definition& definition, const 
   request.number = plan.invocation.number;
   request.numerics = definition.numerics;
   request.perturbation = plan.perturbation;
+  request.every_run = plan.every_run;
   std::vector<SlotInput> inputs;
   for (std::size_t i = 0; i < plan.inputs.size(); ++i) {
     auto input = slot_input(plan.inputs[i], definition.inputs[i], definition.numerics);

@@ -134,14 +134,9 @@ void from_json(const Json& in, ProgramRequest& value) {
 }
 
 void to_json(Json& out, const SlotRequest& value) {
-  out = {{"number", value.number},
-         {"variants", value.variants},
-         {"outputs", value.outputs},
-         {"numerics", value.numerics},
-         {"perturbation", value.perturbation},
-         {"in_double", value.in_double},
-         {"in_float", value.in_float},
-         {"compare", value.compare}};
+  out = {{"number", value.number},       {"variants", value.variants},         {"outputs", value.outputs},
+         {"numerics", value.numerics},   {"perturbation", value.perturbation}, {"every_run", value.every_run},
+         {"in_double", value.in_double}, {"in_float", value.in_float},         {"compare", value.compare}};
   out["given"] = Json::array();
   for (const HostOutputs& one : value.given)
     out["given"].push_back({{"bounds", bounds_json(one.bounds)}, {"rows", one.rows}});
@@ -152,6 +147,7 @@ void from_json(const Json& in, SlotRequest& value) {
   in.at("outputs").get_to(value.outputs);
   in.at("numerics").get_to(value.numerics);
   in.at("perturbation").get_to(value.perturbation);
+  in.at("every_run").get_to(value.every_run);
   in.at("in_double").get_to(value.in_double);
   in.at("in_float").get_to(value.in_float);
   in.at("compare").get_to(value.compare);

@@ -110,6 +110,7 @@ struct SlotRequest {
   std::vector<SlotOutput> outputs;
   model::Numerics numerics;
   std::uint64_t perturbation = 0;
+  bool every_run = true;  ///< of the reference, also those whose errors are known from earlier sets of inputs
   ReferenceProgram in_double;
   ReferenceProgram in_float;
   std::vector<HostOutputs> given;  ///< by variant; empty: the reference runs on the device

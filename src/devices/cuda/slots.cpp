@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "base/hash.hpp"
 #include "evaluation/verify/dtype_codec.hpp"
@@ -42,6 +43,22 @@ PlanBinding::Scalar real_scalar(const SlotInput& input, const model::Numerics& n
   PlanBinding::Scalar out{real_of(in_float), 0};
   const auto narrow = static_cast<float>(value);
   std::memcpy(&out.bits, in_float ? static_cast<const void*>(&narrow) : &value, model::size_of(out.dtype));
+  return out;
+}
+
+/// Sets of inputs whose honest errors are alike.
+std::string kind_of(const SlotRequest& request, std::size_t index) {
+  std::string out = request.in_double.plan;
+  for (const SlotInput& input : request.variants[index]) out += " " + std::to_string(input.family);
+  return out;
+}
+
+/// What perturbed inputs make of the bands of one output, by the shares that they had in others; infinity where no
+/// element was seen.
+evaluation::BandSums perturbed_squares(const evaluation::BandSums& shares, const evaluation::BandErrors& bands) {
+  evaluation::BandSums out{};
+  for (std::size_t band = 0; band < out.size(); ++band)
+    out[band] = shares[band] < 0 ? std::numeric_limits<double>::infinity() : shares[band] * bands.norms[band];
   return out;
 }
 
@@ -327,6 +344,42 @@ base::Result<void> DeviceSlots::keep_rows(std::span<const std::byte> rows, Work&
   return device_.copy_in(to, rows);
 }
 
+const std::vector<DeviceSlots::KnownErrors>* DeviceSlots::known_errors(const SlotRequest& request,
+                                                                       std::size_t index) const {
+  if (request.every_run && index == 0) return nullptr;
+  const auto known = known_errors_.find(kind_of(request, index));
+  if (known == known_errors_.end()) return nullptr;
+  const bool all = std::ranges::all_of(known->second, [](const KnownErrors& one) { return one.factor.has_value(); });
+  return all ? &known->second : nullptr;
+}
+
+/// One set of inputs whose float run says nothing of the others is enough to make all of them from then on.
+void DeviceSlots::learn(const SlotRequest& request, std::size_t index, const std::vector<evaluation::HonestErrors>& all,
+                        const std::vector<evaluation::HonestErrors>& of_float) {
+  const auto [place, first] = known_errors_.try_emplace(kind_of(request, index));
+  std::vector<KnownErrors>& known = place->second;
+  if (first) {
+    KnownErrors nothing{1.0, {}};
+    nothing.perturbed.fill(-1);
+    known.assign(all.size(), nothing);
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const SlotOutput& output = request.outputs[i];
+    if (!model::is_floating(output.dtype) || output.count == 0) continue;
+    std::optional<double> factor;
+    if (evaluation::share_of_float_error(output.dtype, request.numerics) == 1) {
+      factor = evaluation::factor_over_float(
+          evaluation::bounds_of(output.dtype, output.shape, all[i], request.numerics),
+          evaluation::bounds_of(output.dtype, output.shape, of_float[i], request.numerics));
+    }
+    known[i].factor = known[i].factor && factor ? std::optional(std::max(*known[i].factor, *factor)) : std::nullopt;
+    for (std::size_t band = 0; band < known[i].perturbed.size(); ++band) {
+      const double norm = all[i].bands.norms[band];
+      if (norm > 0) known[i].perturbed[band] = std::max(known[i].perturbed[band], all[i].bands.perturbed[band] / norm);
+    }
+  }
+}
+
 base::Result<void> DeviceSlots::calibrate(const SlotRequest& request, std::size_t index, Work& work, Variant& variant) {
   TRY(run(request, index, false, false, 0, work.exact, work, variant));
   std::vector<evaluation::HonestErrors> errors(request.outputs.size());
@@ -344,13 +397,17 @@ base::Result<void> DeviceSlots::calibrate(const SlotRequest& request, std::size_
     std::uint64_t seed;
   };
   const std::uint64_t seed = request.perturbation + 4 * index;
-  for (const Honest& honest : {Honest{true, false, 0}, Honest{false, true, seed}, Honest{false, true, seed + 1},
-                               Honest{true, true, seed + 2}}) {
+  const std::vector<KnownErrors>* const known = known_errors(request, index);
+  std::vector<Honest> runs{{true, false, 0}};
+  if (known == nullptr) runs.insert(runs.end(), {{false, true, seed}, {false, true, seed + 1}, {true, true, seed + 2}});
+  std::vector<evaluation::HonestErrors> of_float;
+  for (const Honest& honest : runs) {
     TRY(run(request, index, honest.in_float, honest.perturbed, honest.seed, work.other, work, variant));
     for (std::size_t i = 0; i < request.outputs.size(); ++i) {
       KeptOutput& output = variant.outputs[i];
       if (!model::is_floating(output.dtype)) continue;
-      const double share = honest.in_float ? evaluation::share_of_float_error(output.dtype, request.numerics) : 1;
+      double share = honest.in_float ? evaluation::share_of_float_error(output.dtype, request.numerics) : 1;
+      if (known != nullptr) share *= *(*known)[i].factor;
       const bool finite = errors[i].float_is_finite;
       const auto kind = !honest.perturbed ? Checks::HonestKind::in_float
                         : honest.in_float ? Checks::HonestKind::perturbed_in_float
@@ -360,12 +417,15 @@ base::Result<void> DeviceSlots::calibrate(const SlotRequest& request, std::size_
       // Only the plain float run says whether the family is one for float.
       if (!(honest.in_float && !honest.perturbed)) errors[i].float_is_finite = finite;
     }
+    if (of_float.empty() && known == nullptr) of_float = errors;
   }
+  if (known == nullptr) learn(request, index, errors, of_float);
   const bool as_declared =
       std::all_of(request.variants[index].begin(), request.variants[index].end(),
                   [](const SlotInput& input) { return input.family == static_cast<int>(model::Family::as_declared); });
   for (std::size_t i = 0; i < request.outputs.size(); ++i) {
     KeptOutput& output = variant.outputs[i];
+    if (known != nullptr) errors[i].bands.perturbed = perturbed_squares((*known)[i].perturbed, errors[i].bands);
     output.bounds = evaluation::bounds_of(output.dtype, request.outputs[i].shape, errors[i], request.numerics);
     if (!as_declared) output.bounds.bands = evaluation::unlimited_bands();
     output.expected = work.exact[i] - work.kept->address();

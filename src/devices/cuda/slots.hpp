@@ -6,6 +6,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -72,6 +73,11 @@ class DeviceSlots {
 
  private:
   struct Work;
+  /// What the honest runs of one output were off by, beside the float run alone.
+  struct KnownErrors {
+    std::optional<double> factor;      ///< the largest; none: the float run does not stand for the others
+    evaluation::BandSums perturbed{};  ///< by band the largest share of its squares; below 0: no element was seen
+  };
   base::Result<void> add(const SlotRequest& request, const Bulk& bulk, DeviceSlot& slot);
   base::Result<Variant> make(const SlotRequest& request, std::size_t index, const Bulk& bulk, DeviceSlot& slot);
   base::Result<void> draw(const SlotRequest& request, std::size_t index, const Bulk& bulk, Work& work,
@@ -82,6 +88,10 @@ class DeviceSlots {
                          std::uint64_t seed, const std::vector<DevicePointer>& outputs, Work& work,
                          const Variant& variant);
   base::Result<void> calibrate(const SlotRequest& request, std::size_t index, Work& work, Variant& variant);
+  /// By output; none where every run is to be made.
+  const std::vector<KnownErrors>* known_errors(const SlotRequest& request, std::size_t index) const;
+  void learn(const SlotRequest& request, std::size_t index, const std::vector<evaluation::HonestErrors>& all,
+             const std::vector<evaluation::HonestErrors>& of_float);
   base::Result<void> take(const SlotRequest& request, const HostOutputs& given, const Bulk& bulk, Work& work,
                           Variant& variant);
   base::Result<const Modules*> modules_of(const std::string& program);
@@ -92,6 +102,7 @@ class DeviceSlots {
   Workspace space_;
   std::map<std::string, Modules> references_;
   std::map<std::uint64_t, DeviceSlot> slots_;
+  std::map<std::string, std::vector<KnownErrors>> known_errors_;  ///< by workload and family
 };
 
 }  // namespace accelopt::devices::cuda

@@ -176,11 +176,24 @@ class Tuner {
     return best;
   }
 
+  [[nodiscard]] bool knows_baseline() const {
+    return std::ranges::all_of(baseline_ns_, [](double time) { return time > 0; });
+  }
   /// After the first rung, in which all are told against the first arm of its first heat.
   [[nodiscard]] bool far_behind() const {
     const std::optional<int> best = leader();
-    if (!best || std::ranges::any_of(baseline_ns_, [](double time) { return !(time > 0); })) return false;
-    return stats::block_log_ratio(baseline_ns_, first_ns_, weights_) + latest(*best) < -std::log1p(kFarBehind);
+    return best && knows_baseline() &&
+           stats::block_log_ratio(baseline_ns_, first_ns_, weights_) + latest(*best) < -std::log1p(kFarBehind);
+  }
+  /// Whether all there is runs in this block, and loses: more of them would only tell by how much, which the race with
+  /// the opponent tells.
+  [[nodiscard]] bool all_far_behind(const Block& block, const std::vector<int>& active) const {
+    const auto right = std::ranges::count_if(entrants_, [](const Entrant& one) { return !one.failure; });
+    return entrants_.size() == points_.size() && right == std::ssize(active) && knows_baseline() &&
+           std::ranges::all_of(active, [&](int arm) {
+             const auto& times = block.times_ns[static_cast<std::size_t>(arm)];
+             return times && stats::block_log_ratio(baseline_ns_, *times, weights_) < -std::log1p(kFarBehind);
+           });
   }
 
   std::vector<int> enter(const std::vector<std::size_t>& configurations) {
@@ -325,6 +338,7 @@ class Tuner {
         const auto place = static_cast<std::size_t>(arm);
         log_ratios[place].push_back(stats::block_log_ratio(first, *block.times_ns[place], weights_));
       }
+      if (rung == 0 && all_far_behind(block, active)) break;
     }
     for (std::size_t workload = 0; workload < workloads_.size(); ++workload) {
       if (!leader_ns[workload].empty()) expected_ns_[workload] = stats::median(leader_ns[workload]);

@@ -281,17 +281,20 @@ Bounds calibrate(const Expected& expected, const HonestRuns& runs, const model::
   return bounds_of(expected.dtype, expected.shape, errors, numerics);
 }
 
-std::optional<double> float_factor(const Expected& expected, const HonestRuns& runs, const model::Numerics& numerics) {
+std::optional<double> factor_over_float(const Bounds& all, const Bounds& alone) {
   constexpr double kMost = 64;  // beyond it the float run says nothing of the others
+  const double factor =
+      larger(all.honest_normwise / alone.honest_normwise, all.honest_elementwise / alone.honest_elementwise);
+  if (!(factor <= kMost)) return std::nullopt;
+  return larger(factor, 1);
+}
+
+std::optional<double> float_factor(const Expected& expected, const HonestRuns& runs, const model::Numerics& numerics) {
   if (!model::is_floating(expected.dtype)) return 1;
   if (has_bands(expected.dtype, numerics) || share_of_float_error(expected.dtype, numerics) < 1) return std::nullopt;
   const Bounds all = calibrate(expected, runs, numerics);
   HonestRuns float_run;
   float_run.in_float = runs.in_float;
-  const Bounds alone = calibrate(expected, float_run, numerics);
-  const double factor =
-      larger(all.honest_normwise / alone.honest_normwise, all.honest_elementwise / alone.honest_elementwise);
-  if (!(factor <= kMost)) return std::nullopt;
-  return larger(factor, 1);
+  return factor_over_float(all, calibrate(expected, float_run, numerics));
 }
 }  // namespace accelopt::evaluation

@@ -60,6 +60,8 @@ Bounds calibrate(const Expected& expected, const HonestRuns& runs, const model::
 /// How many times larger the errors of all honest runs are than those of the float run alone; none where that does not
 /// tell: the float run has no error, a task's bounds come from elsewhere, or more than a factor is taken from the runs.
 std::optional<double> float_factor(const Expected& expected, const HonestRuns& runs, const model::Numerics& numerics);
+/// The same of what was measured: the bounds by all runs, and by the float run alone.
+std::optional<double> factor_over_float(const Bounds& all, const Bounds& alone);
 
 // The parts of `calibrate`, for a target that measures honest errors where its slots lie.
 

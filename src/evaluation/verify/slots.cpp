@@ -186,6 +186,7 @@ base::Result<std::unique_ptr<Slot>> Slots::draw(std::size_t workload_index, int 
                                             model::size_of(output.dtype));
   }
   SlotPlan plan{workload, slot->invocation, {}, input_seed(seed_, workload.name, number, "\nperturbation")};
+  plan.every_run = number < count_;
   for (const model::TensorSpec& input : task_.definition.inputs) {
     auto init = model::bound(model::init_of(workload, input), axes);
     if (!init)

@@ -6,6 +6,7 @@
 
 #include <bit>
 #include <chrono>
+#include <cmath>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -76,12 +77,12 @@ Program by_hand() {
   return out;
 }
 
-ProgramPtr reference_of(const std::string& real, model::DType dtype) {
+ProgramPtr reference_of(const std::string& real, model::DType dtype, const std::string& text = kReference) {
   auto out = std::make_shared<Program>();
-  out->cubins = {{cubin_of(kReference, "-Dreal=" + real), {}}};
-  for (const std::int64_t count : {64, 100}) {
+  out->cubins = {{cubin_of(text, "-Dreal=" + real), {}}};
+  for (const std::int64_t count : {64, 100, 4096}) {
     out->plans[std::to_string(count)].launches = {
-        launch_of(0, "right", 2,
+        launch_of(0, "right", static_cast<std::uint32_t>(count + 63) / 64,
                   {tensor_argument("x"), scalar_argument("s", dtype), constant_argument(count), tensor_argument("y")})};
   }
   return out;
@@ -114,20 +115,23 @@ class Programs : public testing::Test {
 
   /// The slot of so many elements, which is its number too.
   void prepare(std::int64_t count) {
-    const model::Workload workload{std::to_string(count), {{"M", count}}, model::Role::race, 1.0};
-    const evaluation::Invocation invocation{static_cast<std::uint64_t>(count), {}, {}, {count}};
-    evaluation::SlotPlan plan{workload, invocation, {}, 7};
+    const auto bounds = prepared(count, count);
+    ASSERT_TRUE(bounds) << bounds.error().message;
+  }
+  base::Result<std::vector<evaluation::Bounds>> prepared(std::int64_t count, std::int64_t number,
+                                                         bool every_run = true) {
+    const model::Workload workload{std::to_string(count * columns_), {{"M", count}}, model::Role::race, 1.0};
+    const evaluation::Invocation invocation{static_cast<std::uint64_t>(number), {}, {}, {count}};
+    evaluation::SlotPlan plan{workload, invocation, {}, 7, every_run};
     for (const model::TensorSpec& input : task_->definition.inputs) {
-      const auto shape = input.shape ? std::vector<std::int64_t>{count} : std::vector<std::int64_t>{};
+      const auto shape = input.shape ? std::vector<std::int64_t>{count, columns_} : std::vector<std::int64_t>{};
       const model::InitSpec init{input.shape ? model::InitKind::normal : model::InitKind::constant, 0.25, 1};
       plan.inputs.push_back({init, input.dtype, shape, model::Family::as_declared, 11});
     }
-    auto recipe = slot_recipe(task_->definition, plan);
-    ASSERT_TRUE(recipe) << recipe.error().message;
-    recipe->request.in_double = {in_double_, workload.name};
-    recipe->request.in_float = {in_float_, workload.name};
-    const auto bounds = task_->device.prepare(invocation.number, std::move(*recipe));
-    ASSERT_TRUE(bounds) << bounds.error().message;
+    TRY_ASSIGN(auto recipe, slot_recipe(task_->definition, plan));
+    recipe.request.in_double = {in_double_, workload.name};
+    recipe.request.in_float = {in_float_, workload.name};
+    return task_->device.prepare(invocation.number, std::move(recipe));
   }
 
   base::Result<evaluation::CallOutcome> call(const Program& program, std::int64_t slot, const std::string& plan) {
@@ -153,6 +157,7 @@ class Programs : public testing::Test {
   }
 
   std::optional<OpenTask> task_;
+  std::int64_t columns_ = 1;
   std::string plan_;
   std::string in_double_;
   std::string in_float_;
@@ -182,6 +187,41 @@ TEST(SlotRecipes, RowsDrawnWhole_ComeFromTheWorker) {
     definition.inputs[0].visible = true;
     EXPECT_TRUE(slot_recipe(definition, plan)->request.variants.at(0).at(0).bulk) << "the host sees these very bytes";
   }
+}
+
+TEST_F(Programs, ErrorsOfEarlierSlots_StandForThreeRunsOfTheReference) {
+  std::string counting = kReference;
+  counting.replace(counting.find("  const int i"), 0,
+                   "  static int runs; if (threadIdx.x == 0 && blockIdx.x == 0 && ++runs > 5) __trap();\n");
+  in_double_ = task_->device.add(reference_of("double", model::DType::float64, counting));
+  const auto all = prepared(64, 1);  // three runs in double
+  ASSERT_TRUE(all) << all.error().message;
+  for (const std::int64_t number : {2, 3}) {
+    const auto two = prepared(64, number, false);
+    ASSERT_TRUE(two) << two.error().message;
+    EXPECT_NEAR(two->at(0).normwise, all->at(0).normwise, all->at(0).normwise * 1e-9) << "the inputs are the same";
+    EXPECT_NEAR(two->at(0).honest_elementwise, all->at(0).honest_elementwise, all->at(0).honest_elementwise);
+  }
+  EXPECT_FALSE(prepared(64, 4)) << "a slot of the first generation meets all of them";
+}
+
+TEST_F(Programs, ErrorsOfEarlierSlots_StandForThoseOfEachBand) {
+  columns_ = 64;
+  model::Definition& definition = task_->definition;
+  definition.axes.emplace_back("N", columns_);
+  for (model::TensorSpec* tensor : {&definition.inputs[0], &definition.outputs[0]}) tensor->shape->emplace_back("N");
+  definition.outputs[0].dtype = model::DType::bfloat16;
+  const auto all = prepared(64, 1);
+  const auto two = prepared(64, 2, false);
+  ASSERT_TRUE(all && two);
+  int judged = 0;
+  for (std::size_t band = 0; band < all->at(0).bands.size(); ++band) {
+    const double allowed = all->at(0).bands[band];
+    if (!std::isfinite(allowed)) continue;
+    ++judged;
+    EXPECT_NEAR(two->at(0).bands[band], allowed, allowed * 1e-9) << band << ": the inputs are the same";
+  }
+  EXPECT_GE(judged, 3);
 }
 
 TEST_F(Programs, EachWorkload_HasItsPlan) {
