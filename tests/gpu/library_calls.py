@@ -95,12 +95,15 @@ def torch_attention(task, given):
     heads = (given["q_nope"] if mla else given["q"]).shape[1]
     calls = {}
 
-    def varlen():
+    def varlen(repeated=False):
         q, k, v = attention_operands(given)
+        if repeated:
+            k, v = (part.repeat_interleave(heads // part.shape[1], 1) for part in (k, v))
         return torch.ops.aten._flash_attention_forward(q, k, v, queries, offsets, longest_q, longest_k, 0.0, True, False, scale=scale)[0]
 
     if not mla:
         calls["flash attention of sequences of any length"] = varlen
+        calls["flash attention of sequences of any length, keys and values repeated"] = lambda: varlen(True)
 
     # A sequence after the other; queries of one sequence that is decoded see every key.
     causal = [causal_mask(rows, keys) for rows, keys in whole]

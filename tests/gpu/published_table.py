@@ -176,13 +176,13 @@ def markdown(table):
     columns = ("baseline", "best", "sample", "torch", "flashinfer", "deprecated baseline", "suite's baseline")
     columns = [name for name in columns if any(name in row["times"] for row in table["rows"])]
     lines = [f"Device: {table['device'] or '?'}; seed {table['seed']}; {table['seconds']:.0f} s in all.", ""]
-    lines += ["| task | ours | floor | share | " + " | ".join(columns) + " |", "|---" * (4 + len(columns)) + "|"]
+    lines += ["| " + " | ".join(("task", "ours", "floor", "share", *columns)) + " |", "|---" * (4 + len(columns)) + "|"]
     for row in table["rows"]:
         marks = {RACED: "", GRAPH: " (g)", HOST: " (h)"}
         cells = [f"{shown_time(row['times'].get(name))}{marks.get(row['how'].get(name), '')}; {shown_ratio(row['over'].get(name))}"
                  if name in row["times"] else "-" for name in columns]
         share = "-" if not row["share"] else f"{100 * row['share']:.1f} %"
-        lines.append(f"| {row['task']} | {shown_time(row['ours_ns'])} | {shown_time(row['floor_ns'])} | {share} | " + " | ".join(cells) + " |")
+        lines.append("| " + " | ".join((row["task"], shown_time(row["ours_ns"]), shown_time(row["floor_ns"]), share, *cells)) + " |")
     lines += ["", f"Times, and how many times as fast ours is, with its interval of 95 %. Without a mark: {RACED}. (g): {GRAPH}. (h): {HOST}.", "",
               "| figure | found | wanted | |", "|---|---|---|---|"]
     for one in table["figures"]:
@@ -199,6 +199,10 @@ class Sitting:
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="accelopt-published-"))
         self.table = {"device": "", "seed": options.seed, "seconds": 0.0, "rows": [], "figures": []}
         options.out.mkdir(parents=True, exist_ok=True)
+        if options.go_on and (options.out / "table.json").exists():
+            before = json.loads((options.out / "table.json").read_text(encoding="utf-8"))
+            self.table["device"] = before["device"]
+            self.table["rows"] = [row for row in before["rows"] if row["task"] not in options.only]
 
     def left(self):
         return self.options.seconds - (time.monotonic() - self.begin)
@@ -271,7 +275,12 @@ def add_evaluation(row, name, found, table):
     if timing.get("roofline"):
         row["floor_ns"] = timing["roofline"]["floor_ns"]
         row["share"] = row["floor_ns"] / row["ours_ns"]
-    table["device"] = table["device"] or found.get("environment", {}).get("device", "")
+    device = found.get("environment", {}).get("device", "")
+    if device not in ("", table["device"]):
+        if table["device"]:
+            row["notes"].append(f"measured on another device: {device}")
+        else:
+            table["device"] = device
 
 
 def add_times(row, name, found, added_ns=0.0):
@@ -374,9 +383,10 @@ def main():
     parser.add_argument("--only", nargs="+", choices=tuple(TASKS), default=tuple(TASKS))
     parser.add_argument("--libraries", nargs="*", choices=("torch", "flashinfer"), default=("torch", "flashinfer"))
     parser.add_argument("--seconds", type=float, default=530, help="of all")
-    parser.add_argument("--task-seconds", type=float, default=60, help="of one task; gemm and the mixture of experts have twice as many")
-    parser.add_argument("--least-seconds", type=float, default=15, help="of a step whose task has used its time")
+    parser.add_argument("--task-seconds", type=float, default=75, help="of one task; gemm and the mixture of experts have twice as many")
+    parser.add_argument("--least-seconds", type=float, default=25, help="of a step whose task has used its time")
     parser.add_argument("--prepare-seconds", type=float, default=150, help="for FlashInfer's modules, where they do not come with it")
+    parser.add_argument("--go-on", action="store_true", help="keep the rows of other tasks that are in OUT")
     parser.add_argument("--seed", type=int, default=20261126)
     parser.add_argument("--device", default="cuda:0")
     options = parser.parse_args()
