@@ -6,7 +6,7 @@ them: nanoseconds of single calls, a line each.
 library_times.py TASK LIBRARY [--seed N] [--json] [--file FILE] [--seconds N]
 library_times.py --prepare flashinfer [--seconds N]
 
-LIBRARY is one of these, or several with commas between them (with --json: a line each):
+LIBRARY is one of these, or several with commas between them (with --json: a line each, and lines before it of what was the fastest until then):
     torch          the fastest call of PyTorch that is right, as a CUDA graph
     flashinfer     FlashInfer's wrappers, plan() outside of the timed part
     published-run  the function `run` of --file as its users have it: the host's time counts, and nothing is verified
@@ -251,8 +251,8 @@ def prepare(seconds):
 
 
 # One library.
-def fastest(task, seed, library, clock, deadline):
-    """Times of the fastest call that is right, its name, and what was tried."""
+def fastest(task, seed, library, clock, deadline, report=lambda found: None):
+    """Times of the fastest call that is right, its name, and what was tried. What is found on the way is reported: one of them may not end."""
     import torch
     shared, slots = {}, []
     for slot in range(SLOTS):
@@ -290,6 +290,7 @@ def fastest(task, seed, library, clock, deadline):
             tried[name] = {"ns": statistics.median(times), "how": how}
             if best is None or statistics.median(times) < statistics.median(best[0]):
                 best = (times, name, how)
+                report({"times_ns": times, "call": name, "how": how, "tried": tried})
         except Exception as problem:  # pylint: disable=broad-except
             tried[name] = f"{type(problem).__name__}: {str(problem)[:200]}"
     if best is None:
@@ -334,17 +335,20 @@ def main():
     task, deadline, code = Task(folder), time.monotonic() + options.seconds, 0
     clock = Clock()
     for library in options.library.split(","):
+        def report(found, library=library):
+            if options.json:
+                print(json.dumps({"library": library, **found}), flush=True)
+
         try:
             if library == "published-run":
                 found = published(task, options.seed, options.file, clock)
             else:
-                found = fastest(task, options.seed, library, clock, deadline)
+                found = fastest(task, options.seed, library, clock, deadline, report)
         except Exception as problem:  # pylint: disable=broad-except
             found, code = {"failure": f"{type(problem).__name__}: {problem}"}, 1
             print(found["failure"], file=sys.stderr)
-        if options.json:
-            print(json.dumps({"library": library, **found}), flush=True)
-        elif "times_ns" in found:
+        report(found)
+        if not options.json and "times_ns" in found:
             print("\n".join(f"{one:.1f}" for one in found["times_ns"]), flush=True)
     return code
 

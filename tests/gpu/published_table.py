@@ -7,7 +7,7 @@ published_table.py PROGRAMS CHECKOUT OUT [--ours TASK=FILE ...] [--only TASK ...
     kernels and its samples of the same definitions become files in a temporary folder
 
 Every pair is raced: a copy of the task has ours as its baseline and the published kernel as the candidate, which is tuned first
-where it is autotuned. Both get the same inputs of the same seed and are verified in every call, in device time with a cold
+where it is autotuned (after one rung, if even its best configuration takes a quarter longer than ours). Both get the same inputs of the same seed and are verified in every call, in device time with a cold
 second-level cache. The copy lets host functions see offsets (`visible`), which many published ones read. What does not pass there, and the mixture of experts, whose routing is
 PyTorch's, is timed by library_times.py, and the table says so. Results are written to OUT as they come: table.json, table.md.
 """
@@ -220,6 +220,7 @@ class Sitting:
 
     def write(self):
         self.table["seconds"] = time.monotonic() - self.begin
+        self.table["rows"].sort(key=lambda row: list(TASKS).index(row["task"]))
         self.table["figures"] = figures(self.table["rows"])
         for name, text in (("table.json", json.dumps(self.table, indent=1) + "\n"), ("table.md", markdown(self.table))):
             place = self.options.out / f"{name}.new"
@@ -422,7 +423,9 @@ def main():
             one_task(sitting, task, ours.get(task))
         except Exception as problem:  # pylint: disable=broad-except
             sitting.say(f"{task} broke off: {problem!r}")  # the others can still be had
-            sitting.table["rows"][-1]["notes"].append(f"broke off: {problem!r}")
+            for row in sitting.table["rows"]:
+                if row["task"] == task:
+                    row["notes"].append(f"broke off: {problem!r}")
     sitting.write()
     print(markdown(sitting.table))
     return 0
