@@ -297,8 +297,8 @@ def fastest(task, seed, library, clock, deadline, report=lambda found: None):
         raise RuntimeError(f"no call of {library} is right: {json.dumps(tried)}")
     times, name, how = best
     if statistics.median(times) < SHORT_NS and how == "CUDA graph":
-        more = [drawn(task, seed, slot, {key: value for key, value in shared.items() if key == "workspace"}) for slot in range(SHORT_SLOTS)]
         with contextlib.suppress(Exception):
+            more = [drawn(task, seed, slot, {key: value for key, value in shared.items() if key == "workspace"}) for slot in range(SHORT_SLOTS)]
             short = clock.back_to_back([calls_of(given)[name] for given in more])
             if statistics.median(short) < statistics.median(times):
                 times, how = short, f"CUDA graph of {SHORT_SLOTS} calls, each with inputs of its own"
