@@ -190,7 +190,7 @@ class Clock:
     def as_graphs(self, calls, best_ns=math.inf):
         kept = [self.captured([call]) for call in calls]
         graph, (result,) = kept[0]
-        result = result[0] if isinstance(result, tuple) else result
+        result = next(iter(result.values())) if isinstance(result, dict) else result[0] if isinstance(result, (list, tuple)) else result
         result.zero_()
         graph.replay()
         if not bool(result.any()):
