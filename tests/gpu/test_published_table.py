@@ -9,6 +9,7 @@ import os
 import pathlib
 import sys
 import tempfile
+import tomllib
 import unittest
 from unittest import mock
 
@@ -124,6 +125,16 @@ class Sitting(unittest.TestCase):
             text = (folder / "out" / "table.md").read_text()
             self.assertIn("| gqa_paged_decode_h32_kv4 | 1.00 us | 0.50 us | 50.0 % | 4.00 us; 4x [2, 5] | 4.00 us; 4x [2, 5] |", text)
             self.assertIn("NOT COMPLETE", text)
+
+    def test_a_task_s_copy_asks_for_what_published_kernels_take(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "ours.py").write_text("OURS = 1\n")
+            read = {task: tomllib.loads((table.copy_of_task(task, folder / "ours.py", folder / task) / "task.toml").read_text()) for task in table.TASKS}
+        self.assertEqual({(one["axes"]["N"], one["axes"]["K"]) for one in read["gemm"]["workloads"]}, {(28672, 4096)})
+        for task in table.ATTENTION:
+            visible = [given["name"] for given in read[task]["inputs"] if given.get("visible")]
+            self.assertEqual(visible, [given["name"] for given in read[task]["inputs"] if given["name"].endswith("indptr")], task)
 
     def test_another_entry_is_made_available_as_run(self):
         with tempfile.TemporaryDirectory() as name:
