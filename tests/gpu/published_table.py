@@ -9,16 +9,19 @@ published_table.py PROGRAMS CHECKOUT OUT [--ours TASK=FILE ...] [--only TASK ...
 Every pair is raced: a copy of the task has ours as its baseline and the published kernel as the candidate, which is tuned first
 where it is autotuned (after one rung no more, if even its best configuration takes a quarter longer than ours). Both get the
 same inputs of the same seed and are verified in every call, in device time with a cold second-level cache. The copy lets host
-functions see offsets (`visible`), which many published ones read. What does not pass there, and the mixture of experts, whose
+functions see offsets (`visible`), which many published ones read, and its sequences have one draw of lengths, in which every
+query sees a key: published ones compute NaN for those that see none. What does not pass there, and the mixture of experts, whose
 routing is PyTorch's, is timed by library_times.py, and the table says so. Results are written to OUT as they come: table.json,
 table.md, and log.txt with all that the programs said.
 """
 
 import argparse
+import itertools
 import json
 import math
 import os
 import pathlib
+import random
 import re
 import signal
 import statistics
@@ -26,6 +29,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import capture_corpus  # noqa: E402
@@ -84,14 +88,32 @@ def file_name(name):
     return re.sub(r"\W+", "_", name)
 
 
-def copy_of_task(task, baseline, folder):
-    """The task with this baseline, and offsets that host functions may read."""
+def offsets(seed, axes):
+    """Of queries and keys, drawn so that every query sees a key; of decoded sequences those of keys alone."""
+    count, keys = axes["len_indptr"] - 1, axes.get("num_kv_indices", axes.get("total_kv"))
+    kv_indptr = [0, *sorted(random.Random(f"{seed} {count} {keys}").sample(range(1, keys), count - 1)), keys]
+    if "total_q" not in axes:
+        return {"kv_indptr": kv_indptr}
+    lengths = [end - begin for begin, end in zip(kv_indptr, kv_indptr[1:])]
+    queries = [length * axes["total_q"] // keys for length in lengths]
+    for i in range(count):
+        queries[i] += min(lengths[i] - queries[i], axes["total_q"] - sum(queries))
+    return {"qo_indptr": [0, *itertools.accumulate(queries)], "kv_indptr": kv_indptr}
+
+
+def copy_of_task(task, baseline, folder, seed=1):
+    """The task with this baseline, with offsets that host functions may read, and without queries that see no key: published kernels
+    compute no number for these."""
     folder.mkdir(parents=True, exist_ok=True)
     for path in (SUITE / task).iterdir():
         if path.is_file() and path.name != "baseline.py":
             (folder / path.name).write_bytes(path.read_bytes())
     text = (folder / "task.toml").read_text(encoding="utf-8")
     text = re.sub(r'(name = "\w+_indptr".*?\ninit = "[^"\n]*"\n)', r"\1visible = true\n", text, flags=re.S)
+    for workload in tomllib.loads(text)["workloads"] if task in ATTENTION else ():
+        if "inputs" not in workload:
+            given = ", ".join(f'{name} = "values({", ".join(map(str, numbers))})"' for name, numbers in offsets(seed, workload["axes"]).items())
+            text = text.replace(f'name = "{workload["name"]}"\n', f'name = "{workload["name"]}"\ninputs = {{ {given} }}\n')
     if task == "gemm":  # published ones refuse other matrices b
         text = re.sub(r"N = \d+, K = \d+", "N = 28672, K = 4096", text)
     (folder / "task.toml").write_text(text, encoding="utf-8")
@@ -266,7 +288,7 @@ class Sitting:
 
     def raced(self, task, name, kernel, ours, limit):
         """The evaluation of this kernel against ours; none and why."""
-        copy = copy_of_task(task, ours, self.folder / task)
+        copy = copy_of_task(task, ours, self.folder / task, self.options.seed)
         file = self.folder / f"{task}_{file_name(name)}.py"
         file.write_text(kernel, encoding="utf-8")
         command = [self.options.programs / "accelopt", "eval", copy, file, "--json", "--seed", self.options.seed, "--device", self.options.device]
@@ -278,7 +300,7 @@ class Sitting:
         return found, ""
 
     def library(self, task, names, limit, file=None):
-        command = [sys.executable, TIMES, SUITE / task, ",".join(names), "--json", "--seed", self.options.seed, "--seconds", max(5, int(limit - 12))]
+        command = [sys.executable, TIMES, self.folder / task, ",".join(names), "--json", "--seed", self.options.seed, "--seconds", max(5, int(limit - 12))]
         objects, problem = self.run(f"{task}: {', '.join(names)}", command + (["--file", file] if file else []), limit)
         found = {}
         for one in objects:

@@ -135,6 +135,13 @@ class Sitting(unittest.TestCase):
         for task in table.ATTENTION:
             visible = [given["name"] for given in read[task]["inputs"] if given.get("visible")]
             self.assertEqual(visible, [given["name"] for given in read[task]["inputs"] if given["name"].endswith("indptr")], task)
+            for workload in read[task]["workloads"]:
+                if "kv_indptr" in workload.get("inputs", {}):
+                    parts = {name: [int(one) for one in text[7:-1].split(",")] for name, text in workload["inputs"].items()}
+                    keys = [end - begin for begin, end in zip(parts["kv_indptr"], parts["kv_indptr"][1:])]
+                    queries = parts.get("qo_indptr", range(len(keys) + 1))
+                    self.assertTrue(all(1 <= count and queries[i + 1] - queries[i] <= count for i, count in enumerate(keys)), workload)
+                    self.assertEqual(queries[-1], workload["axes"].get("total_q", len(keys)))
 
     def test_another_entry_is_made_available_as_run(self):
         with tempfile.TemporaryDirectory() as name:
