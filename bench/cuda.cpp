@@ -19,7 +19,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -245,13 +247,15 @@ base::Result<LoserSeconds> loser_seconds(Opened& opened) {
 struct Sustained {
   double candidates_a_second = 0;
   double measuring_share = 0;  ///< of the wall time in which the worker verifies or races, its own work included
+  std::map<model::Stage, double> seconds;  ///< of a candidate, by stage
 };
 
 /// Clear losers from as many threads as a search has: they build beside each other and are measured one by one.
 base::Result<Sustained> sustained(Opened& opened, int candidates, int configurations) {
   std::atomic<int> next = 0;
   std::atomic<int> failed = 0;
-  std::vector<double> measuring(static_cast<std::size_t>(candidates), 0.0);
+  std::mutex mutex;
+  std::map<model::Stage, double> seconds_of;
   const auto begin = Clock::now();
   {
     std::vector<std::jthread> threads;
@@ -266,16 +270,20 @@ base::Result<Sustained> sustained(Opened& opened, int candidates, int configurat
             ++failed;
             continue;
           }
-          for (const model::StageTime& stage : evaluation->stages) {
-            if (stage.stage != model::Stage::build) measuring[static_cast<std::size_t>(i)] += stage.seconds;
-          }
+          const std::scoped_lock lock(mutex);
+          for (const model::StageTime& stage : evaluation->stages) seconds_of[stage.stage] += stage.seconds;
         }
       });
     }
   }
   const double seconds = seconds_since(begin);
   if (failed > 0) return base::fail(base::ErrorCode::invalid_argument, "a candidate failed");
-  return Sustained{candidates / seconds, std::accumulate(measuring.begin(), measuring.end(), 0.0) / seconds};
+  Sustained out{candidates / seconds, 0, {}};
+  for (const auto& [stage, sum] : seconds_of) {
+    if (stage != model::Stage::build) out.measuring_share += sum / seconds;
+    out.seconds[stage] = sum / candidates;
+  }
+  return out;
 }
 
 /// Seconds from the verdict on something that takes the device's process with it to the verdict on the next candidate.
@@ -343,8 +351,11 @@ base::Result<int> run(const Options& options) {
     triton = triton || opened.is_triton();
     if (opened.is_triton()) {
       TRY_ASSIGN(const Sustained tuned, sustained(opened, kTuned, kConfigurations));
-      std::printf("# %s: %.2f candidates a second of %d configurations each\n", name.c_str(), tuned.candidates_a_second,
-                  kConfigurations);
+      std::printf("# %s: %.2f candidates a second of %d configurations each; of one, seconds:", name.c_str(),
+                  tuned.candidates_a_second, kConfigurations);
+      for (const auto& [stage, spent] : tuned.seconds)
+        std::printf(" %s %.2f", std::string(model::to_string(stage)).c_str(), spent);
+      std::printf("\n");
       least_tuned_rate = std::min(least_tuned_rate, tuned.candidates_a_second);
     }
     loser = std::max(loser, opened.is_triton() ? seconds.median : seconds.worst);

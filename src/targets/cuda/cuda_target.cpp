@@ -39,7 +39,7 @@ using evaluation::InputDraw;
 using evaluation::Invocation;
 
 constexpr std::uint64_t kSlotsPart = 4;          ///< of the device's memory: more of it slots do not keep
-constexpr std::uint64_t kUsualPart = 8;          ///< where those go first that few candidates reach
+constexpr std::uint64_t kUsualPart = 5;          ///< where those go first that few candidates reach
 constexpr std::uint64_t kPerturbationsASet = 4;  ///< as many seeds, as on the device
 
 /// What the host is told of a set of inputs. @error as draw_input.
