@@ -6,6 +6,11 @@
 
 namespace accelopt::search {
 
+template <>
+inline constexpr bool kReadsBackEqual<model::BuildReport> = true;
+template <>
+inline constexpr bool kReadsBackEqual<model::Evaluation> = true;
+
 using base::Json;
 using evaluation::OpenReport;
 using evaluation::PlayoffReport;
@@ -23,7 +28,8 @@ Measurer::Measurer(evaluation::Evaluator* evaluator, Recorder& recorder, const m
       lookahead_(lookahead),
       task_id_(model::task_id(task)) {}
 
-base::Outcome<void> Measurer::ensure_open(std::stop_token stop) {
+base::Outcome<void> Measurer::be_ready(std::stop_token stop) {
+  TRY(recorder_.settle());
   const std::scoped_lock lock(open_mutex_);
   if (opened_) return {};
   ACCELOPT_ASSERT(evaluator_ != nullptr, "a replay does not measure");
@@ -65,7 +71,7 @@ base::Outcome<BuildReport> Measurer::build(const model::Kernel& kernel, std::sto
     return recorder_.once<BuildReport>({{}, step_name(StepKind::build, kernel.id())},
                                        {{"task", task_id_}, {"source", kernel.id()}},
                                        [&]() -> base::Outcome<BuildReport> {
-                                         TRY(ensure_open(stop));
+                                         TRY(be_ready(stop));
                                          return evaluator_->ask(evaluation::Build{kernel}, stop);
                                        });
   });
@@ -99,7 +105,7 @@ base::Outcome<Evaluation> Measurer::triage(const model::Identity& identity, cons
   const Json input = {{"task", task_id_}, {"machine_code", machine_code_id}, {"parent", parent.id()}};
   return triages_.share(model::to_string(key.identity) + key.kind, [&] {
     return recorder_.once<Evaluation>(key, input, [&]() -> base::Outcome<Evaluation> {
-      TRY(ensure_open(stop));
+      TRY(be_ready(stop));
       return evaluator_->ask(evaluation::Race{candidate, parent}, stop);
     });
   });
@@ -110,7 +116,7 @@ base::Outcome<model::Profile> Measurer::profile(const model::Kernel& kernel, std
     return recorder_.once<model::Profile>({{}, step_name(StepKind::profile, kernel.id())},
                                           {{"task", task_id_}, {"source", kernel.id()}},
                                           [&]() -> base::Outcome<model::Profile> {
-                                            TRY(ensure_open(stop));
+                                            TRY(be_ready(stop));
                                             return evaluator_->ask(evaluation::Profile{kernel}, stop);
                                           });
   });
@@ -122,7 +128,7 @@ base::Outcome<PlayoffReport> Measurer::playoff(int iteration, const std::vector<
   for (const evaluation::Arm& arm : arms) input["arms"].push_back(arm.kernel.id());
   return recorder_.once<PlayoffReport>({{.iteration = iteration}, step_name(StepKind::playoff)}, input,
                                        [&]() -> base::Outcome<PlayoffReport> {
-                                         TRY(ensure_open(stop));
+                                         TRY(be_ready(stop));
                                          return evaluator_->ask(evaluation::PlayOff{arms, places}, stop);
                                        });
 }
@@ -131,7 +137,7 @@ base::Outcome<model::Status> Measurer::verify_held_out(const model::Kernel& kern
   TRY_ASSIGN(const auto name, recorder_.once<std::string>(
                                   {{}, step_name(StepKind::held_out, kernel.id())},
                                   {{"task", task_id_}, {"source", kernel.id()}}, [&]() -> base::Outcome<std::string> {
-                                    TRY(ensure_open(stop));
+                                    TRY(be_ready(stop));
                                     TRY_ASSIGN(const auto status, evaluator_->ask(evaluation::HeldOut{kernel}, stop));
                                     return std::string(model::to_string(status));
                                   }));
@@ -141,7 +147,7 @@ base::Outcome<model::Status> Measurer::verify_held_out(const model::Kernel& kern
 base::Outcome<Evaluation> Measurer::confirm(const model::Kernel& kernel, std::stop_token stop) {
   return recorder_.once<Evaluation>({{}, step_name(StepKind::confirm, kernel.id())},
                                     {{"task", task_id_}, {"source", kernel.id()}}, [&]() -> base::Outcome<Evaluation> {
-                                      TRY(ensure_open(stop));
+                                      TRY(be_ready(stop));
                                       return evaluator_->ask(evaluation::Confirm{kernel}, stop);
                                     });
 }

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/hash.hpp"
+#include "base/thread_cache.hpp"
 #include "memory/queue.hpp"
 #include "model/measure.hpp"
 #include "search/decision_line.hpp"
@@ -88,7 +89,9 @@ class Search {
 
   Result<RunReport> run() {
     const auto searched = search();
+    const auto settled = recorder_.settle();
     if (!searched && searched.error().why != Why::put_off) return tl::make_unexpected(searched.error().as_error());
+    TRY(settled);
     if (!searched) waiting_ = true;
     return finish();
   }
@@ -167,7 +170,8 @@ class Search {
                             .events = *ports_.events,
                             .stops = stops_,
                             .schedule = schedule(),
-                            .flow = request_.flow};
+                            .flow = request_.flow,
+                            .threads = threads_};
     TRY_ASSIGN(auto outcomes, search::explore(exploration));
     waiting_ = std::any_of(outcomes.begin(), outcomes.end(), [](const auto& o) { return o.put_off; });
     if (waiting_) expect_play_off(outcomes);
@@ -187,6 +191,7 @@ class Search {
   void expect_play_off(const std::vector<AttemptOutcome>& outcomes) {
     std::vector<std::string> known_code;
     for (const auto& [code, evaluation] : known_machine_code_) known_code.push_back(code);
+    std::ranges::sort(known_code);
     const bool last = iteration_ + 1 >= settings_.iterations || budget_.exhausted() ||
                       (settings_.patience > 0 && rounds_without_new_incumbent_ + 1 >= settings_.patience);
     search::expect_play_off(selecting(), outcomes, std::move(known_code),
@@ -582,6 +587,7 @@ class Search {
   std::optional<model::Evaluation> confirmation_;
   std::optional<Candidate> winner_;
   Json decisions_ = Json::array();
+  base::ThreadCache threads_;  ///< last: its threads use the rest
 };
 
 }  // namespace
