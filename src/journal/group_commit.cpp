@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "journal/group_commit.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -14,6 +15,14 @@ namespace {
 /// How long a leader waits for others where several waited for the group before. A question takes a hundred times as
 /// long at least; where a thousand candidates come a second, a group becomes some ten of them.
 constexpr std::chrono::milliseconds kMoment(5);
+/// The last write that a thread has queued. A number that another object left here is at worst one that is waited for
+/// in vain.
+struct LastQueued {
+  const GroupCommit* in = nullptr;
+  std::uint64_t number = 0;
+};
+thread_local LastQueued last_queued;
+
 /// So many threads are not worth waiting for more.
 constexpr std::size_t kManyWaiting = 64;
 /// What nobody waits for is committed after so long, or twice as long.
@@ -39,6 +48,7 @@ void GroupCommit::queue(std::unique_ptr<Queued> write) {
   {
     const std::lock_guard lock(queue_mutex_);
     push({.statements = Statements::several, .queued = std::move(write)});
+    last_queued = {this, came_};
     if (!sweeper_.joinable())
       sweeper_ = std::jthread([this](const std::stop_token& stop) { commit_what_is_left(stop); });
     wake = std::exchange(resting_, false);
@@ -49,6 +59,12 @@ void GroupCommit::queue(std::unique_ptr<Queued> write) {
 void GroupCommit::settle() {
   std::unique_lock lock(queue_mutex_);
   wait_for(lock, came_);
+}
+
+void GroupCommit::settle_own() {
+  if (last_queued.in != this || done_ >= last_queued.number) return;
+  std::unique_lock lock(queue_mutex_);
+  wait_for(lock, std::min(last_queued.number, came_));
 }
 
 void GroupCommit::push(Pending pending) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -59,6 +60,8 @@ class GroupCommit {
   void queue(std::unique_ptr<Queued> write);
   /// Waits until all that was queued before is committed or lost. Any thread, which holds neither mutex.
   void settle();
+  /// The same for what the calling thread has queued.
+  void settle_own();
 
  private:
   /// What one thread waits for, or what is queued.
@@ -91,7 +94,7 @@ class GroupCommit {
   std::array<std::condition_variable, 2> settled_;  ///< of the group that is made now, and of the one that is committed
   std::vector<Pending> queue_;
   std::uint64_t came_ = 0;  ///< writes
-  std::uint64_t done_ = 0;
+  std::atomic<std::uint64_t> done_ = 0;
   std::uint64_t group_ = 0;       ///< number of the one that `queue_` becomes
   std::size_t waiting_ = 0;       ///< threads, for the one that `queue_` becomes
   std::size_t last_waiting_ = 0;  ///< for the one before, its leader included

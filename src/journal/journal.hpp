@@ -110,6 +110,8 @@ class Journal {
   /// Waits until everything that was recorded before is durable. @error what record_step would have said of a write of
   /// the run that was lost since the last call, the first one's.
   virtual base::Result<void> settle(std::string_view /*run*/) { return {}; }
+  /// Waits for what the calling thread has recorded, and for what was recorded before that. @error as settle.
+  virtual base::Result<void> settle_own(std::string_view /*run*/) { return {}; }
   virtual base::Result<std::vector<StepRecord>> steps(std::string_view run) = 0;  ///< in order of writing
 
   // Content-addressed texts (sources, prompts, raw answers, samples)

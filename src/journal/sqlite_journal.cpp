@@ -169,6 +169,11 @@ class SqliteJournal final : public Journal {
     return take_lost(run);
   }
 
+  Result<void> settle_own(std::string_view run) override {
+    writes_.settle_own();
+    return take_lost(run);
+  }
+
   Result<std::vector<StepRecord>> steps(std::string_view run) override {
     writes_.settle();
     std::vector<StepRow> rows;
@@ -407,9 +412,8 @@ class SqliteJournal final : public Journal {
 
   /// The mutex is not held.
   Result<WrittenStep> written_form(const StepRecord& step) {
-    static const std::string kNoUsage = canonical(Json(model::Usage()));
     WrittenStep written;
-    written.usage = step.usage == model::Usage() ? kNoUsage : canonical(Json(step.usage));
+    written.usage = canonical(Json(step.usage));
     written.started_ms = step.started.count();
     written.duration_ms = step.duration.count();
     std::string output = canonical(step.output);

@@ -26,7 +26,6 @@ struct Usage {
   [[nodiscard]] std::optional<double> total_usd() const;
   /// Input and output together.
   [[nodiscard]] std::int64_t tokens() const { return input_tokens + output_tokens; }
-  bool operator==(const Usage& other) const = default;
 };
 
 /// "usd" is the total or null, "known_usd" what is known of it.

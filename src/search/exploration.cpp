@@ -95,7 +95,7 @@ class Explorer {
   void explore_parent(int parent) {
     if (plans_of(parent) == 0) return;
     const Identity identity{.iteration = x_.iteration, .parent = parent};
-    const auto answer = ask_for_plans(identity);
+    const auto answer = durable(ask_for_plans(identity));
     const std::size_t given = answer && answer->value ? answer->value->size() : 0;
     const std::string note = !answer      ? answer.error().message
                              : given == 0 ? "no plan: " + answer->lost
@@ -117,12 +117,19 @@ class Explorer {
   /// One plan and its K attempts.
   void explore_branch(int parent, int plan) {
     const Identity identity{.iteration = x_.iteration, .parent = parent, .plan = plan};
-    const auto answer = ask_for_plan(identity);
+    const auto answer = durable(ask_for_plan(identity));
     if (answer && answer->value)
       attempt_all(identity, *answer->value);
     else
       lose_all(identity, answer ? "no plan: " + answer->lost : answer.error().message,
                answer ? std::nullopt : std::optional(answer.error()));
+  }
+
+  /// An answer that this thread was given, for the threads of the attempts to ask on.
+  template <class T>
+  base::Outcome<T> durable(base::Outcome<T> answer) {
+    if (answer) TRY(x_.asker.make_durable());
+    return answer;
   }
 
   [[nodiscard]] int plans_of(int parent) const {

@@ -39,7 +39,7 @@ class JournaledChat : public llm::ChatModel {
     return recorder_.once_hashed<llm::ChatReply>(
         {{}, model::step_name(model::StepKind::chat, request.label)}, hash,
         [&]() -> base::Outcome<llm::ChatReply> {
-          TRY(recorder_.settle());
+          TRY(recorder_.settle_own());
           return model_.chat(request, stop);
         },
         std::move(text));

@@ -30,6 +30,10 @@ Measurer::Measurer(evaluation::Evaluator* evaluator, Recorder& recorder, const m
 
 base::Outcome<void> Measurer::be_ready(std::stop_token stop) {
   TRY(recorder_.settle());
+  return ensure_open(std::move(stop));
+}
+
+base::Outcome<void> Measurer::ensure_open(std::stop_token stop) {
   const std::scoped_lock lock(open_mutex_);
   if (opened_) return {};
   ACCELOPT_ASSERT(evaluator_ != nullptr, "a replay does not measure");
@@ -67,14 +71,19 @@ base::Outcome<OpenReport> Measurer::open(std::stop_token stop) {
 }
 
 base::Outcome<BuildReport> Measurer::build(const model::Kernel& kernel, std::stop_token stop) {
-  return builds_.share(kernel.id(), [&] {
+  bool own = false;
+  auto report = builds_.share(kernel.id(), [&] {
+    own = true;
     return recorder_.once<BuildReport>({{}, step_name(StepKind::build, kernel.id())},
                                        {{"task", task_id_}, {"source", kernel.id()}},
                                        [&]() -> base::Outcome<BuildReport> {
-                                         TRY(be_ready(stop));
+                                         TRY(recorder_.settle_own());
+                                         TRY(ensure_open(stop));
                                          return evaluator_->ask(evaluation::Build{kernel}, stop);
                                        });
   });
+  if (!own) TRY(recorder_.settle());  // another thread recorded it
+  return report;
 }
 
 base::Result<OnRecord> Measurer::build_on_record(const model::Kernel& kernel) {
@@ -103,12 +112,17 @@ base::Outcome<Evaluation> Measurer::triage(const model::Identity& identity, cons
   const journal::StepKey key{{.iteration = identity.iteration, .parent = identity.parent},
                              step_name(StepKind::triage, machine_code_id)};
   const Json input = {{"task", task_id_}, {"machine_code", machine_code_id}, {"parent", parent.id()}};
-  return triages_.share(model::to_string(key.identity) + key.kind, [&] {
+  bool own = false;
+  auto evaluation = triages_.share(model::to_string(key.identity) + key.kind, [&] {
+    own = true;
     return recorder_.once<Evaluation>(key, input, [&]() -> base::Outcome<Evaluation> {
-      TRY(be_ready(stop));
+      // It rests on the build, which the device makes again like itself, and on sources that are on record since then.
+      TRY(ensure_open(stop));
       return evaluator_->ask(evaluation::Race{candidate, parent}, stop);
     });
   });
+  if (!own) TRY(recorder_.settle());  // another thread recorded it
+  return evaluation;
 }
 
 base::Outcome<model::Profile> Measurer::profile(const model::Kernel& kernel, std::stop_token stop) {

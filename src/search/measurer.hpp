@@ -46,6 +46,7 @@ class Measurer {
  private:
   /// Before anything is asked: what it rests on is durable, and the device is open.
   base::Outcome<void> be_ready(std::stop_token stop);
+  base::Outcome<void> ensure_open(std::stop_token stop);
 
   evaluation::Evaluator* evaluator_;
   Recorder& recorder_;

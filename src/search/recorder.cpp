@@ -34,7 +34,14 @@ model::Usage Recorder::usage_in(const Json& output) {
 }
 
 base::Result<void> Recorder::settle() {
-  auto settled = journal_.settle(run_);
+  return keep_reason(journal_.settle(run_));
+}
+
+base::Result<void> Recorder::settle_own() {
+  return keep_reason(journal_.settle_own(run_));
+}
+
+base::Result<void> Recorder::keep_reason(base::Result<void> settled) {
   const std::scoped_lock lock(lost_mutex_);
   if (!settled && !lost_) lost_ = std::move(settled).error();
   if (lost_) return tl::make_unexpected(*lost_);

@@ -73,6 +73,8 @@ class Recorder {
   /// To be called before something is asked outside of this process, and at the end: waits until what is recorded is
   /// durable. @error as Journal::settle, also of an earlier call.
   base::Result<void> settle();
+  /// The same where what is asked rests on nothing that another thread has recorded since the last settle().
+  base::Result<void> settle_own();
 
   /// Whether the step is on record with this input.
   base::Result<bool> on_record(const journal::StepKey& key, const base::Json& input);
@@ -96,6 +98,7 @@ class Recorder {
  private:
   /// The step's output; nothing: it is not on record and may be done.
   base::Outcome<std::optional<base::Json>> find(const journal::StepKey& key, const std::string& input_hash);
+  base::Result<void> keep_reason(base::Result<void> settled);
   static model::Usage usage_in(const base::Json& output);
   [[nodiscard]] std::chrono::milliseconds since_start() const;
 

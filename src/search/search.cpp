@@ -184,6 +184,7 @@ class Search {
     }
     if (!stopping()) TRY(asker_.settle());
     TRY(remember(outcomes));
+    TRY(recorder_.settle());
     return outcomes;
   }
 
