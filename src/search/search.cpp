@@ -19,7 +19,6 @@
 #include "search/play_off.hpp"
 #include "search/recollection.hpp"
 #include "search/roofline_share.hpp"
-#include "stats/estimate.hpp"
 
 namespace accelopt::search {
 
@@ -34,14 +33,6 @@ using model::step_name;
 using model::StepKind;
 
 namespace {
-
-double geometric_mean_ns(const std::vector<model::WorkloadTiming>& workloads) {
-  std::vector<double> times;
-  for (const model::WorkloadTiming& workload : workloads) {
-    if (workload.role == model::Role::race && workload.time_ns > 0) times.push_back(workload.time_ns);
-  }
-  return times.empty() ? 0 : stats::geometric_mean(times);
-}
 
 /// What a further candidate of the same program is told: of a large run's memory it is the largest part.
 std::shared_ptr<const model::Evaluation> known_of(const model::Evaluation& evaluation) {

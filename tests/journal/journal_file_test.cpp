@@ -230,13 +230,13 @@ TEST_F(JournalFile, AStepThatIsLost_IsToldOnceToItsRun) {
   sqlite3* other = nullptr;
   ASSERT_EQ(sqlite3_open(file().c_str(), &other), SQLITE_OK);
   ASSERT_EQ(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
-  ASSERT_TRUE((*journal)->record_soon("r1", sample_step(5, "plan", "in", "x"), "asked"));
+  ASSERT_TRUE((*journal)->record_soon("r1", sample_step(5, "plan", "in", "x"), ""));
   EXPECT_EQ((*journal)->settle("r1").error().code, ErrorCode::unavailable);
   EXPECT_TRUE((*journal)->settle("r1"));
   EXPECT_TRUE((*journal)->settle("r2"));
   EXPECT_EQ((*journal)->find_step("r1", sample_step(5, "plan", "in", "x").key, "in")->has_value(), false);
   sqlite3_close(other);
-  EXPECT_TRUE((*journal)->record_soon("r1", sample_step(5, "plan", "in", "x"), "asked"));
+  EXPECT_TRUE((*journal)->record_soon("r1", sample_step(5, "plan", "in", "x"), ""));
   EXPECT_TRUE((*journal)->settle("r1"));
   EXPECT_EQ((*journal)->steps("r1")->size(), 3U);
 }
