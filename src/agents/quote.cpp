@@ -55,15 +55,22 @@ constexpr auto kSpecialTokens = std::to_array<std::string_view>({"<|", "|>"});
 
 /// Each mark is broken by a blank after its first character.
 std::string break_up(std::string_view text, std::span<const std::string_view> wrappers) {
+  std::string begins;  // few characters begin a mark, no letter among them: the rest is copied in runs
+  for (const std::string_view wrapper : wrappers) {
+    if (begins.find(wrapper.front()) == std::string::npos) begins += wrapper.front();
+  }
   std::string out;
   out.reserve(text.size());
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    out += text[at];
-    const std::string_view rest = text.substr(at);
-    if (std::ranges::any_of(wrappers, [rest](std::string_view wrapper) { return same_letters(rest, wrapper); }))
-      out += ' ';
+  std::size_t done = 0;
+  for (std::size_t at = 0; (at = text.find_first_of(begins, at)) != std::string_view::npos;) {
+    const std::string_view rest = text.substr(at++);
+    if (std::ranges::none_of(wrappers, [rest](std::string_view wrapper) { return same_letters(rest, wrapper); }))
+      continue;
+    out += text.substr(done, at - done);
+    out += ' ';
+    done = at;
   }
-  return out;
+  return out += text.substr(done);
 }
 
 /// At most `longest` bytes, cut between two characters, with a mark where something is missing.

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstring>
+#include <memory>
 #include <random>
 
 #include <openssl/evp.h>
@@ -15,7 +16,14 @@ namespace {
 std::array<unsigned char, 32> sha256(std::string_view bytes) {
   std::array<unsigned char, 32> digest{};
   unsigned int size = 0;
-  const int done = EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha256(), nullptr);
+  // Looked up once: that costs more than a short text's digest.
+  static EVP_MD* const method = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+  thread_local const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(),
+                                                                                     &EVP_MD_CTX_free);
+  const int done = method != nullptr && context != nullptr && EVP_DigestInit_ex2(context.get(), method, nullptr) == 1 &&
+                           EVP_DigestUpdate(context.get(), bytes.data(), bytes.size()) == 1
+                       ? EVP_DigestFinal_ex(context.get(), digest.data(), &size)
+                       : 0;
   ACCELOPT_ASSERT(done == 1 && size == digest.size(), "SHA-256 is not available from the crypto library");
   return digest;
 }

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <unordered_map>
 
 #include "base/outcome.hpp"
 #include "evaluation/evaluator.hpp"
@@ -17,7 +17,7 @@
 namespace accelopt::evaluation {
 
 /// Evaluations of programs by an id; what is known by two ids is one object.
-using KnownEvaluations = std::map<std::string, std::shared_ptr<const model::Evaluation>>;
+using KnownEvaluations = std::unordered_map<std::string, std::shared_ptr<const model::Evaluation>>;
 
 /// What a search knows already: whatever is the same program as one of these is not measured again.
 struct KnownPrograms {

@@ -94,10 +94,24 @@ class Journal {
 
   // Steps
   /// The step's record, when it was written with the same input hash. A record with another input hash is not returned.
+  /// Of a run that this object has written what another one writes meanwhile may be missed: a run is written by one.
   virtual base::Result<std::optional<StepRecord>> find_step(std::string_view run, const StepKey& key,
                                                             std::string_view input_hash) = 0;
   /// Durable when it returns. Writing the same key again with another input replaces it; the same input is a no-op.
   virtual base::Result<void> record_step(std::string_view run, const StepRecord& step) = 0;
+  /// Takes a step as record_step does, and with it the text that its input hash is of, unless that is empty, as store
+  /// does. It is found and listed from now on, and durable when a later settle() returns, or before: what is recorded
+  /// is committed in order, so that no step is durable before one that was recorded before it. @error as settle: an
+  /// earlier write of the run was lost.
+  virtual base::Result<void> record_soon(std::string_view run, StepRecord step, std::string input_text) {
+    if (!input_text.empty()) TRY(store(input_text));
+    return record_step(run, step);
+  }
+  /// Waits until everything that was recorded before is durable. @error what record_step would have said of a write of
+  /// the run that was lost since the last call, the first one's.
+  virtual base::Result<void> settle(std::string_view /*run*/) { return {}; }
+  /// Waits for what the calling thread has recorded, and for what was recorded before that. @error as settle.
+  virtual base::Result<void> settle_own(std::string_view /*run*/) { return {}; }
   virtual base::Result<std::vector<StepRecord>> steps(std::string_view run) = 0;  ///< in order of writing
 
   // Content-addressed texts (sources, prompts, raw answers, samples)

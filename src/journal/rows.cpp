@@ -18,10 +18,14 @@ model::Identity read_identity(const Query& row, int column) {
 
 }  // namespace
 
+StepKey read_step_key(const Query& row) {
+  return {read_identity(row, 0), row.text(5)};
+}
+
 Result<StepRow> read_step(const Query& row) {
   StepRow result;
   StepRecord& step = result.step;
-  step.key = {read_identity(row, 0), row.text(5)};
+  step.key = read_step_key(row);
   step.input_hash = row.text(6);
   TRY_ASSIGN(step.usage, decode_stored<model::Usage>(row.text(7), "usage of step " + step.key.kind));
   step.started = std::chrono::milliseconds(row.integer(8));

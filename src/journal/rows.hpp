@@ -20,6 +20,8 @@ struct StepRow {
 /// Columns of StepRow, as `read_step` wants them.
 inline constexpr std::string_view kStepColumns =
     "iteration, parent, plan, attempt, fix, kind, input_hash, usage, started_ms, duration_ms, output, output_object";
+/// Of the first six of them.
+StepKey read_step_key(const base::Query& row);
 /// @error corrupt: what is stored is not what was written.
 base::Result<StepRow> read_step(const base::Query& row);
 

@@ -2,7 +2,9 @@
 #include "journal/sqlite_journal.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
+#include <map>
 #include <mutex>
 #include <unordered_map>
 
@@ -14,6 +16,7 @@
 #include "journal/object_store.hpp"
 #include "journal/rows.hpp"
 #include "journal/schema.hpp"
+#include "journal/step_filter.hpp"
 
 namespace accelopt::journal {
 
@@ -33,6 +36,10 @@ namespace {
 /// What is larger lies in a file of the object store, so that the database stays small and quick to scan. Making a file
 /// costs more than a row of this size.
 constexpr std::size_t kMaxInlineBytes = std::size_t{16} << 10U;
+
+/// What a connection that writes keeps of the database, KiB: rows of a large run's indexes come in no order, and each
+/// page that was dropped is read again.
+constexpr const char* kCacheSize = "PRAGMA cache_size = -32768";
 
 /// How many runs a message lists when a prefix fits several.
 constexpr std::size_t kMaxListedRuns = 8;
@@ -91,6 +98,7 @@ class SqliteJournal final : public Journal {
 
   Result<void> finish_run(std::string_view run, model::RunStatus status, const std::optional<Json>& result,
                           std::string_view decision_hash) override {
+    writes_.settle();
     const std::lock_guard lock(mutex_);
     const auto text = result ? std::optional(canonical(*result)) : std::nullopt;
     TRY(database_->run("UPDATE runs SET status = ?2, result = ?3, decision_hash = ?4 WHERE id = ?1", run,
@@ -122,6 +130,8 @@ class SqliteJournal final : public Journal {
 
   Result<std::optional<StepRecord>> find_step(std::string_view run, const StepKey& key,
                                               std::string_view input_hash) override {
+    if (written_.lacks(run, key, input_hash)) return std::nullopt;
+    writes_.settle();
     std::optional<StepRow> row;
     {
       const std::lock_guard lock(mutex_);
@@ -136,24 +146,36 @@ class SqliteJournal final : public Journal {
   }
 
   Result<void> record_step(std::string_view run, const StepRecord& step) override {
-    const std::string output = canonical(step.output);
-    std::optional<std::string> object;
-    if (output.size() > kMaxInlineBytes) {
-      TRY_ASSIGN(object, objects_->put(output));
+    TRY_ASSIGN(const WrittenStep written, written_form(step));
+    TRY(note_written(run, step.key, step.input_hash));
+    return writes_.run([&] { return insert_step(run, step.key, step.input_hash, written); });
+  }
+
+  Result<void> record_soon(std::string_view run, StepRecord step, std::string input_text) override {
+    TRY(take_lost(run));
+    TRY_ASSIGN(WrittenStep written, written_form(step));
+    if (input_text.size() > kMaxInlineBytes) {
+      TRY(objects_->put(input_text));
+      input_text.clear();
     }
-    const std::string usage = canonical(Json(step.usage));
-    const auto inline_output = object ? std::nullopt : std::optional<std::string_view>(output);
-    return writes_.run([&]() -> Result<void> {
-      TRY(still_there());
-      TRY_ASSIGN(const std::int64_t number, run_number(run));
-      const model::Identity& id = step.key.identity;
-      return database_->run(kRecordStep, number, id.iteration, id.parent, id.plan, id.attempt, id.fix, step.key.kind,
-                            step.input_hash, usage, std::int64_t{step.started.count()},
-                            std::int64_t{step.duration.count()}, inline_output, object);
-    });
+    TRY(note_written(run, step.key, step.input_hash));
+    writes_.queue(std::make_unique<QueuedStep>(*this, std::string(run), std::move(step.key), std::move(step.input_hash),
+                                               std::move(written), std::move(input_text)));
+    return {};
+  }
+
+  Result<void> settle(std::string_view run) override {
+    writes_.settle();
+    return take_lost(run);
+  }
+
+  Result<void> settle_own(std::string_view run) override {
+    writes_.settle_own();
+    return take_lost(run);
   }
 
   Result<std::vector<StepRecord>> steps(std::string_view run) override {
+    writes_.settle();
     std::vector<StepRow> rows;
     {
       const std::lock_guard lock(mutex_);
@@ -177,6 +199,7 @@ class SqliteJournal final : public Journal {
   }
 
   Result<std::string> load(std::string_view sha256) override {
+    writes_.settle();
     std::optional<std::string> text;
     {
       const std::lock_guard lock(mutex_);
@@ -258,6 +281,7 @@ class SqliteJournal final : public Journal {
   }
 
   Result<void> record_experience(std::string_view run, const model::Experience& experience) override {
+    writes_.settle();
     const std::lock_guard lock(mutex_);
     TRY_ASSIGN(const std::int64_t number, run_number(run));
     return database_->run(
@@ -275,6 +299,7 @@ class SqliteJournal final : public Journal {
   }
 
   Result<void> post(std::string_view run, std::string_view key, std::string_view place, const Json& content) override {
+    writes_.settle();
     const std::lock_guard lock(mutex_);
     TRY_ASSIGN(const std::int64_t number, run_number(run));
     return database_->run("INSERT OR IGNORE INTO parcels(run, key, place, content) VALUES(?,?,?,?)", number, key, place,
@@ -301,6 +326,41 @@ class SqliteJournal final : public Journal {
   }
 
  private:
+  /// What of a step is written as it is.
+  struct WrittenStep {
+    std::string usage;
+    std::int64_t started_ms = 0;
+    std::int64_t duration_ms = 0;
+    std::optional<std::string> output;
+    std::optional<std::string> object;  ///< where the output lies in the object store
+  };
+
+  class QueuedStep final : public GroupCommit::Queued {
+   public:
+    QueuedStep(SqliteJournal& journal, std::string run, StepKey key, std::string input_hash, WrittenStep written,
+               std::string input_text)
+        : journal_(journal),
+          run_(std::move(run)),
+          key_(std::move(key)),
+          input_hash_(std::move(input_hash)),
+          written_(std::move(written)),
+          input_text_(std::move(input_text)) {}
+
+    Result<void> write() override {
+      if (!input_text_.empty()) TRY(journal_.keep_text(input_hash_, input_text_));
+      return journal_.insert_step(run_, key_, input_hash_, written_);
+    }
+    void lost(const base::Error& error) override { journal_.note_lost(run_, error); }
+
+   private:
+    SqliteJournal& journal_;
+    std::string run_;
+    StepKey key_;
+    std::string input_hash_;
+    WrittenStep written_;
+    std::string input_text_;
+  };
+
   [[nodiscard]] const std::string& name() const { return database_->name(); }
 
   tl::unexpected<base::Error> no_run(std::string_view run) const {
@@ -323,7 +383,7 @@ class SqliteJournal final : public Journal {
 
   /// The run's number in the tables. The mutex is held. @error not_found.
   Result<std::int64_t> run_number(std::string_view run) {
-    if (const auto known = run_numbers_.find(std::string(run)); known != run_numbers_.end()) return known->second;
+    if (const auto known = run_numbers_.find(run); known != run_numbers_.end()) return known->second;
     TRY_ASSIGN(const std::int64_t number, database_->number_of("SELECT number FROM runs WHERE id = ?", run));
     if (number == 0) return no_run(run);
     return run_numbers_[std::string(run)] = number;
@@ -350,7 +410,58 @@ class SqliteJournal final : public Journal {
                                                  "; give more of the id");
   }
 
+  /// The mutex is not held.
+  Result<WrittenStep> written_form(const StepRecord& step) {
+    WrittenStep written;
+    written.usage = canonical(Json(step.usage));
+    written.started_ms = step.started.count();
+    written.duration_ms = step.duration.count();
+    std::string output = canonical(step.output);
+    if (output.size() > kMaxInlineBytes) {
+      TRY_ASSIGN(written.object, objects_->put(output));
+    } else {
+      written.output = std::move(output);
+    }
+    return written;
+  }
+
+  /// Of a run that this object writes its steps are looked up only where they may be on record. The mutex is not held.
+  Result<void> note_written(std::string_view run, const StepKey& key, std::string_view input_hash) {
+    return written_.add(run, key, input_hash, [&](const auto& see) -> Result<void> {
+      const std::lock_guard lock(mutex_);
+      TRY_ASSIGN(const std::int64_t number, run_number(run));
+      return database_->each(
+          "SELECT iteration, parent, plan, attempt, fix, kind, input_hash FROM steps WHERE run = ?",
+          [&](const Query& row) { see(read_step_key(row), row.text(6)); }, number);
+    });
+  }
+
+  void note_lost(const std::string& run, const base::Error& error) {
+    const std::lock_guard lock(lost_mutex_);
+    lost_.try_emplace(run, error);
+    any_lost_ = true;
+  }
+
+  Result<void> take_lost(std::string_view run) {
+    if (!any_lost_) return {};
+    const std::lock_guard lock(lost_mutex_);
+    const auto found = lost_.find(std::string(run));
+    if (found == lost_.end()) return {};
+    base::Error error = std::move(found->second);
+    lost_.erase(found);
+    any_lost_ = !lost_.empty();
+    return tl::make_unexpected(std::move(error));
+  }
+
   // Of a write.
+
+  Result<void> insert_step(std::string_view run, const StepKey& key, std::string_view input_hash,
+                           const WrittenStep& step) {
+    TRY_ASSIGN(const std::int64_t number, run_number(run));
+    const model::Identity& id = key.identity;
+    return database_->run(kRecordStep, number, id.iteration, id.parent, id.plan, id.attempt, id.fix, key.kind,
+                          input_hash, step.usage, step.started_ms, step.duration_ms, step.output, step.object);
+  }
 
   Result<void> insert_kernel(const KernelRecord& record) {
     const model::Identity& id = record.identity;
@@ -398,13 +509,19 @@ class SqliteJournal final : public Journal {
     return std::move(row.step);
   }
 
-  std::mutex mutex_;  ///< guards all that follows but the object store and the groups, which guard themselves
+  std::mutex lost_mutex_;
+  std::unordered_map<std::string, base::Error> lost_;  ///< the first write of a run that came to nothing
+  std::atomic<bool> any_lost_ = false;
+  StepFilter written_;
+
+  std::mutex mutex_;  ///< guards what follows but the object store and the groups, which guard themselves
   std::unique_ptr<Database> database_;
-  GroupCommit writes_{*database_, mutex_};
-  std::unordered_map<std::string, std::int64_t> run_numbers_;
+  std::map<std::string, std::int64_t, std::less<>> run_numbers_;
   bool has_texts_ = false;
   std::unique_ptr<ObjectStore> objects_;
   fs::path folder_;
+  GroupCommit writes_{*database_, mutex_,
+                      [this] { return still_there(); }};  ///< last: what is left in its queue is written at its end
 };
 
 }  // namespace
@@ -428,6 +545,7 @@ Result<std::unique_ptr<Journal>> open_sqlite_journal(const fs::path& folder, Ope
     if (const auto made = base::make_folders(objects); !made) return tl::make_unexpected(advised(made.error()));
   }
   TRY_ASSIGN(std::unique_ptr<Database> database, open_journal_database(folder, options));
+  if (options.access == Access::read_write) TRY(database->execute(kCacheSize));
   return std::make_unique<SqliteJournal>(std::move(database), make_file_objects(objects, options.access), folder);
 }
 

@@ -37,6 +37,9 @@ static void from_json(const Json& in, Answer<T>& answer) {
 
 namespace accelopt::search {
 
+template <class T>
+inline constexpr bool kReadsBackEqual<agents::Answer<T>> = true;
+
 using agents::Answer;
 using base::ErrorCode;
 using base::Json;

@@ -41,6 +41,9 @@ class Asker {
     return team_.summarizer != nullptr && team_.summarizer->reads_profiles();
   }
 
+  /// Before other threads ask on account of an answer that this one was given: waits until it is on record.
+  base::Result<void> make_durable() { return recorder_.settle_own(); }
+
   /// Questions that were put off for somebody elsewhere to answer.
   [[nodiscard]] int put_off() const { return put_off_; }
 

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <set>
 
-#include "base/thread_cache.hpp"
 #include "search/recorder.hpp"
 #include "search/selection.hpp"
 
@@ -40,6 +39,7 @@ class Explorer {
                 .attempts = x_.settings.attempts,
                 .fixes = x_.settings.fixes,
                 .stops = x_.stops} {
+    outcomes_.reserve(static_cast<std::size_t>(most_attempts_of(x_)));
     for (const Candidate& candidate : x_.beam) {
       parents_.push_back(std::make_unique<Parent>());
       if (const auto tried = x_.tried.find(candidate.kernel.id()); tried != x_.tried.end())
@@ -49,7 +49,7 @@ class Explorer {
 
   base::Result<std::vector<AttemptOutcome>> run() {
     {
-      Threads branches(threads_);
+      Threads branches(x_.threads);
       for (int parent = 0; parent < static_cast<int>(x_.beam.size()); ++parent) {
         if (x_.settings.asking == Asking::together) {
           in_turn_or_beside(branches, [this, parent] { explore_parent(parent); });
@@ -95,12 +95,12 @@ class Explorer {
   void explore_parent(int parent) {
     if (plans_of(parent) == 0) return;
     const Identity identity{.iteration = x_.iteration, .parent = parent};
-    const auto answer = ask_for_plans(identity);
+    const auto answer = durable(ask_for_plans(identity));
     const std::size_t given = answer && answer->value ? answer->value->size() : 0;
     const std::string note = !answer      ? answer.error().message
                              : given == 0 ? "no plan: " + answer->lost
                                           : "no plan: the planner gave " + std::to_string(given);
-    Threads branches(threads_);
+    Threads branches(x_.threads);
     for (int plan = 0; plan < plans_of(parent); ++plan) {
       Identity own = identity;
       own.plan = plan;
@@ -117,12 +117,19 @@ class Explorer {
   /// One plan and its K attempts.
   void explore_branch(int parent, int plan) {
     const Identity identity{.iteration = x_.iteration, .parent = parent, .plan = plan};
-    const auto answer = ask_for_plan(identity);
+    const auto answer = durable(ask_for_plan(identity));
     if (answer && answer->value)
       attempt_all(identity, *answer->value);
     else
       lose_all(identity, answer ? "no plan: " + answer->lost : answer.error().message,
                answer ? std::nullopt : std::optional(answer.error()));
+  }
+
+  /// An answer that this thread was given, for the threads of the attempts to ask on.
+  template <class T>
+  base::Outcome<T> durable(base::Outcome<T> answer) {
+    if (answer) TRY(x_.asker.make_durable());
+    return answer;
   }
 
   [[nodiscard]] int plans_of(int parent) const {
@@ -131,7 +138,7 @@ class Explorer {
 
   /// Each attempt on a thread of its own unless everything is done one by one.
   void attempt_all(const Identity& identity, const model::Plan& plan) {
-    Threads attempts(threads_);
+    Threads attempts(x_.threads);
     for (int attempt = 0; attempt < x_.settings.attempts; ++attempt) {
       Identity own = identity;
       own.attempt = attempt;
@@ -278,7 +285,6 @@ class Explorer {
   std::mutex mutex_;
   std::vector<AttemptOutcome> outcomes_;
   std::optional<base::Error> error_;
-  base::ThreadCache threads_;  ///< last: its threads use the rest
 };
 
 }  // namespace

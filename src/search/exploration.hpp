@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/thread_cache.hpp"
 #include "memory/queue.hpp"
 #include "search/ancestry.hpp"
 #include "search/attempt.hpp"
@@ -38,6 +39,7 @@ struct Exploration {
   Stops stops;
   Schedule schedule = Schedule::pipeline;
   FlowLimits flow{};
+  base::ThreadCache& threads;  ///< for its attempts
 };
 
 /// Asks the planner for N plans for every beam member, in as many questions as the settings say, and the executor K

@@ -38,7 +38,7 @@ Flow::Flow(Schedule schedule, FlowLimits limits, int attempts) : schedule_(sched
 void Flow::admit(int attempts) {
   // Under `stages` an attempt that is not let in would hold up all others; one branch alone is always let in.
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] {
+  admitting_.wait(lock, [&] {
     return schedule_ == Schedule::stages || in_flight_ == 0 || in_flight_ + attempts <= limits_.attempts;
   });
   in_flight_ += attempts;
@@ -49,12 +49,13 @@ void Flow::release(int attempts) {
     const std::scoped_lock lock(mutex_);
     in_flight_ -= attempts;
   }
-  changed_.notify_all();
+  admitting_.notify_all();
 }
 
 void Flow::before_question(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, stop, [&] { return waiting_ < limits_.waiting; });
+  if (waiting_ < limits_.waiting) return;
+  judged_.wait(lock, stop, [&] { return waiting_ < limits_.waiting; });
 }
 
 void Flow::move(int from, int to) {
@@ -63,7 +64,7 @@ void Flow::move(int from, int to) {
     if (--in_stage_[from] == 0) in_stage_.erase(from);
     if (to >= 0) ++in_stage_[to];
   }
-  changed_.notify_all();
+  if (schedule_ == Schedule::stages) left_.notify_all();
 }
 
 Flow::Seat::~Seat() {
@@ -75,7 +76,7 @@ void Flow::Seat::enter(Stage stage) {
   at_ = stage.number;
   if (flow_.schedule_ != Schedule::stages) return;
   std::unique_lock lock(flow_.mutex_);
-  flow_.changed_.wait(lock, [&] { return flow_.in_stage_.begin()->first >= stage.number; });
+  flow_.left_.wait(lock, [&] { return flow_.in_stage_.begin()->first >= stage.number; });
 }
 
 Flow::Judging::Judging(Flow& flow) : flow_(flow) {
@@ -85,11 +86,12 @@ Flow::Judging::Judging(Flow& flow) : flow_(flow) {
 }
 
 Flow::Judging::~Judging() {
+  bool were_many = false;
   {
     const std::scoped_lock lock(flow_.mutex_);
-    --flow_.waiting_;
+    were_many = flow_.waiting_-- >= flow_.limits_.waiting;
   }
-  flow_.changed_.notify_all();
+  if (were_many) flow_.judged_.notify_all();
 }
 
 }  // namespace accelopt::search

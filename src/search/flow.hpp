@@ -93,7 +93,9 @@ class Flow {
   const FlowLimits limits_;
   std::mutex evaluating_;  ///< under `stages`: one evaluation at a time
   std::mutex mutex_;
-  std::condition_variable_any changed_;
+  std::condition_variable admitting_;   ///< fewer are in flight
+  std::condition_variable_any judged_;  ///< fewer solutions wait for the device
+  std::condition_variable left_;        ///< under `stages`: a stage has one attempt less
   int in_flight_ = 0;
   int waiting_ = 0;
   std::map<int, int> in_stage_;  ///< attempts by the stage that they are in or wait for

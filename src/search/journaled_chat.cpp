@@ -20,6 +20,10 @@ static void from_json(const base::Json& in, ChatReply& reply) {
 }  // namespace accelopt::llm
 
 namespace accelopt::search {
+
+template <>
+inline constexpr bool kReadsBackEqual<llm::ChatReply> = true;
+
 namespace {
 
 class JournaledChat : public llm::ChatModel {
@@ -30,15 +34,15 @@ class JournaledChat : public llm::ChatModel {
     base::Json input = base::Json::array();
     for (const llm::Message& message : request.messages)
       input.push_back({static_cast<int>(message.speaker), message.text});
-    const std::string text = base::canonical(input);
-    return recorder_.once_hashed<llm::ChatReply>({{}, model::step_name(model::StepKind::chat, request.label)},
-                                                 base::sha256_hex(text), [&]() -> base::Outcome<llm::ChatReply> {
-                                                   TRY_ASSIGN(llm::ChatReply reply, model_.chat(request, stop));
-                                                   // By its hash, which the step keeps: what was asked can be read
-                                                   // again.
-                                                   TRY(recorder_.journal().store(text));
-                                                   return reply;
-                                                 });
+    std::string text = base::canonical(input);
+    const std::string hash = base::sha256_hex(text);
+    return recorder_.once_hashed<llm::ChatReply>(
+        {{}, model::step_name(model::StepKind::chat, request.label)}, hash,
+        [&]() -> base::Outcome<llm::ChatReply> {
+          TRY(recorder_.settle_own());
+          return model_.chat(request, stop);
+        },
+        std::move(text));
   }
 
   [[nodiscard]] std::string name() const override { return model_.name(); }

@@ -6,6 +6,11 @@
 
 namespace accelopt::search {
 
+template <>
+inline constexpr bool kReadsBackEqual<model::BuildReport> = true;
+template <>
+inline constexpr bool kReadsBackEqual<model::Evaluation> = true;
+
 using base::Json;
 using evaluation::OpenReport;
 using evaluation::PlayoffReport;
@@ -22,6 +27,11 @@ Measurer::Measurer(evaluation::Evaluator* evaluator, Recorder& recorder, const m
       settings_(settings),
       lookahead_(lookahead),
       task_id_(model::task_id(task)) {}
+
+base::Outcome<void> Measurer::be_ready(std::stop_token stop) {
+  TRY(recorder_.settle());
+  return ensure_open(std::move(stop));
+}
 
 base::Outcome<void> Measurer::ensure_open(std::stop_token stop) {
   const std::scoped_lock lock(open_mutex_);
@@ -61,14 +71,19 @@ base::Outcome<OpenReport> Measurer::open(std::stop_token stop) {
 }
 
 base::Outcome<BuildReport> Measurer::build(const model::Kernel& kernel, std::stop_token stop) {
-  return builds_.share(kernel.id(), [&] {
+  bool own = false;
+  auto report = builds_.share(kernel.id(), [&] {
+    own = true;
     return recorder_.once<BuildReport>({{}, step_name(StepKind::build, kernel.id())},
                                        {{"task", task_id_}, {"source", kernel.id()}},
                                        [&]() -> base::Outcome<BuildReport> {
+                                         TRY(recorder_.settle_own());
                                          TRY(ensure_open(stop));
                                          return evaluator_->ask(evaluation::Build{kernel}, stop);
                                        });
   });
+  if (!own) TRY(recorder_.settle());  // another thread recorded it
+  return report;
 }
 
 base::Result<OnRecord> Measurer::build_on_record(const model::Kernel& kernel) {
@@ -97,12 +112,17 @@ base::Outcome<Evaluation> Measurer::triage(const model::Identity& identity, cons
   const journal::StepKey key{{.iteration = identity.iteration, .parent = identity.parent},
                              step_name(StepKind::triage, machine_code_id)};
   const Json input = {{"task", task_id_}, {"machine_code", machine_code_id}, {"parent", parent.id()}};
-  return triages_.share(model::to_string(key.identity) + key.kind, [&] {
+  bool own = false;
+  auto evaluation = triages_.share(model::to_string(key.identity) + key.kind, [&] {
+    own = true;
     return recorder_.once<Evaluation>(key, input, [&]() -> base::Outcome<Evaluation> {
+      // It rests on the build, which the device makes again like itself, and on sources that are on record since then.
       TRY(ensure_open(stop));
       return evaluator_->ask(evaluation::Race{candidate, parent}, stop);
     });
   });
+  if (!own) TRY(recorder_.settle());  // another thread recorded it
+  return evaluation;
 }
 
 base::Outcome<model::Profile> Measurer::profile(const model::Kernel& kernel, std::stop_token stop) {
@@ -110,7 +130,7 @@ base::Outcome<model::Profile> Measurer::profile(const model::Kernel& kernel, std
     return recorder_.once<model::Profile>({{}, step_name(StepKind::profile, kernel.id())},
                                           {{"task", task_id_}, {"source", kernel.id()}},
                                           [&]() -> base::Outcome<model::Profile> {
-                                            TRY(ensure_open(stop));
+                                            TRY(be_ready(stop));
                                             return evaluator_->ask(evaluation::Profile{kernel}, stop);
                                           });
   });
@@ -122,7 +142,7 @@ base::Outcome<PlayoffReport> Measurer::playoff(int iteration, const std::vector<
   for (const evaluation::Arm& arm : arms) input["arms"].push_back(arm.kernel.id());
   return recorder_.once<PlayoffReport>({{.iteration = iteration}, step_name(StepKind::playoff)}, input,
                                        [&]() -> base::Outcome<PlayoffReport> {
-                                         TRY(ensure_open(stop));
+                                         TRY(be_ready(stop));
                                          return evaluator_->ask(evaluation::PlayOff{arms, places}, stop);
                                        });
 }
@@ -131,7 +151,7 @@ base::Outcome<model::Status> Measurer::verify_held_out(const model::Kernel& kern
   TRY_ASSIGN(const auto name, recorder_.once<std::string>(
                                   {{}, step_name(StepKind::held_out, kernel.id())},
                                   {{"task", task_id_}, {"source", kernel.id()}}, [&]() -> base::Outcome<std::string> {
-                                    TRY(ensure_open(stop));
+                                    TRY(be_ready(stop));
                                     TRY_ASSIGN(const auto status, evaluator_->ask(evaluation::HeldOut{kernel}, stop));
                                     return std::string(model::to_string(status));
                                   }));
@@ -141,7 +161,7 @@ base::Outcome<model::Status> Measurer::verify_held_out(const model::Kernel& kern
 base::Outcome<Evaluation> Measurer::confirm(const model::Kernel& kernel, std::stop_token stop) {
   return recorder_.once<Evaluation>({{}, step_name(StepKind::confirm, kernel.id())},
                                     {{"task", task_id_}, {"source", kernel.id()}}, [&]() -> base::Outcome<Evaluation> {
-                                      TRY(ensure_open(stop));
+                                      TRY(be_ready(stop));
                                       return evaluator_->ask(evaluation::Confirm{kernel}, stop);
                                     });
 }

@@ -44,6 +44,8 @@ class Measurer {
   base::Outcome<model::Evaluation> confirm(const model::Kernel& kernel, std::stop_token stop);
 
  private:
+  /// Before anything is asked: what it rests on is durable, and the device is open.
+  base::Outcome<void> be_ready(std::stop_token stop);
   base::Outcome<void> ensure_open(std::stop_token stop);
 
   evaluation::Evaluator* evaluator_;

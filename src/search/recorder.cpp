@@ -14,25 +14,38 @@ std::chrono::milliseconds Recorder::since_start() const {
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start_);
 }
 
-base::Outcome<Json> Recorder::once_json(const journal::StepKey& key, const std::string& input_hash,
-                                        const std::function<base::Outcome<Json>()>& produce) {
-  TRY_ASSIGN(const auto known, journal_.find_step(run_, key, input_hash));
+base::Outcome<std::optional<Json>> Recorder::find(const journal::StepKey& key, const std::string& input_hash) {
+  TRY_ASSIGN(auto known, journal_.find_step(run_, key, input_hash));
   if (known) {
     ++found_;
-    return known->output;
+    return std::optional(std::move(known->output));
   }
   ++absent_;
   if (missing_ == Missing::leave_it) {
     return base::not_on_record("step " + key.kind + " " + model::to_string(key.identity) + " is not on record");
   }
-  const auto started = since_start();
-  TRY_ASSIGN(Json output, produce());
-  journal::StepRecord step{key, input_hash, output, {}, started, since_start() - started};
-  if (const auto usage = output.find("usage"); output.is_object() && usage != output.end() && usage->is_object()) {
-    step.usage = usage->get<model::Usage>();
-  }
-  TRY(journal_.record_step(run_, step));
-  return output;
+  return std::optional<Json>();
+}
+
+model::Usage Recorder::usage_in(const Json& output) {
+  const auto usage = output.find("usage");
+  const bool there = output.is_object() && usage != output.end() && usage->is_object();
+  return there ? usage->get<model::Usage>() : model::Usage();
+}
+
+base::Result<void> Recorder::settle() {
+  return keep_reason(journal_.settle(run_));
+}
+
+base::Result<void> Recorder::settle_own() {
+  return keep_reason(journal_.settle_own(run_));
+}
+
+base::Result<void> Recorder::keep_reason(base::Result<void> settled) {
+  const std::scoped_lock lock(lost_mutex_);
+  if (!settled && !lost_) lost_ = std::move(settled).error();
+  if (lost_) return tl::make_unexpected(*lost_);
+  return {};
 }
 
 base::Result<bool> Recorder::on_record(const journal::StepKey& key, const Json& input) {

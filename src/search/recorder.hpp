@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// "Every step once": a step that the journal holds with the same input is read, any other is done and written down
-// before anything depends on it.
+// "Every step once": a step that the journal holds with the same input is read, any other is done and written down. It
+// is durable before anything outside of this process depends on it.
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <type_traits>
 
@@ -18,6 +20,11 @@ namespace accelopt::search {
 
 /// What may be done about a step that is not on record.
 enum class Missing { do_it, leave_it };  // leave_it: replay, nothing is asked and nothing is measured
+
+/// Whether a T that is read back from its JSON is the T that was written, in everything that a search looks at. What
+/// was made is used then, and is written down while the run goes on.
+template <class T>
+inline constexpr bool kReadsBackEqual = false;
 
 class Recorder {
  public:
@@ -32,18 +39,42 @@ class Recorder {
     return once_hashed<T>(key, base::sha256_hex(base::canonical(input)), produce);
   }
 
-  /// The same of an input whose canonical text has this SHA-256.
-  template <class T>
-  base::Outcome<T> once_hashed(const journal::StepKey& key, const std::string& input_hash,
-                               const std::function<base::Outcome<T>()>& produce) {
-    TRY_ASSIGN(const base::Json output, once_json(key, input_hash, [&]() -> base::Outcome<base::Json> {
-                 auto made = produce();
-                 if (!made) return tl::make_unexpected(made.error());
-                 return base::Json(*made);
-               }));
-    TRY_ASSIGN(T value, base::decode<T>(output, "journal step " + key.kind));
-    return value;
+  /// The same of an input whose canonical text has this SHA-256. The text is kept with the step, unless it is empty.
+  template <class T, class Produce>
+  base::Outcome<T> once_hashed(const journal::StepKey& key, const std::string& input_hash, const Produce& produce,
+                               std::string input_text = {}) {
+    TRY_ASSIGN(auto known, find(key, input_hash));
+    if (known) {
+      TRY_ASSIGN(T value, base::decode<T>(*known, "journal step " + key.kind));
+      return value;
+    }
+    journal::StepRecord step{key, input_hash, {}, {}, since_start(), {}};
+    base::Outcome<T> made = produce();
+    if (!made) return made;
+    step.duration = since_start() - step.started;
+    base::Json output(*made);
+    if constexpr (requires { step.usage = made->usage; })
+      step.usage = made->usage;
+    else
+      step.usage = usage_in(output);
+    if constexpr (kReadsBackEqual<T>) {
+      step.output = std::move(output);
+      TRY(journal_.record_soon(run_, std::move(step), std::move(input_text)));
+      return made;
+    } else {
+      step.output = output;
+      TRY(journal_.record_soon(run_, std::move(step), std::move(input_text)));
+      TRY(settle());
+      TRY_ASSIGN(T value, base::decode<T>(output, "journal step " + key.kind));
+      return value;
+    }
   }
+
+  /// To be called before something is asked outside of this process, and at the end: waits until what is recorded is
+  /// durable. @error as Journal::settle, also of an earlier call.
+  base::Result<void> settle();
+  /// The same where what is asked rests on nothing that another thread has recorded since the last settle().
+  base::Result<void> settle_own();
 
   /// Whether the step is on record with this input.
   base::Result<bool> on_record(const journal::StepKey& key, const base::Json& input);
@@ -65,8 +96,10 @@ class Recorder {
   [[nodiscard]] int absent() const { return absent_; }
 
  private:
-  base::Outcome<base::Json> once_json(const journal::StepKey& key, const std::string& input_hash,
-                                      const std::function<base::Outcome<base::Json>()>& produce);
+  /// The step's output; nothing: it is not on record and may be done.
+  base::Outcome<std::optional<base::Json>> find(const journal::StepKey& key, const std::string& input_hash);
+  base::Result<void> keep_reason(base::Result<void> settled);
+  static model::Usage usage_in(const base::Json& output);
   [[nodiscard]] std::chrono::milliseconds since_start() const;
 
   journal::Journal& journal_;
@@ -75,6 +108,8 @@ class Recorder {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::atomic<int> found_ = 0;
   std::atomic<int> absent_ = 0;
+  std::mutex lost_mutex_;
+  std::optional<base::Error> lost_;  ///< why a write came to nothing
 };
 
 }  // namespace accelopt::search

@@ -5,7 +5,17 @@
 
 #include <fmt/format.h>
 
+#include "stats/estimate.hpp"
+
 namespace accelopt::search {
+
+double geometric_mean_ns(const std::vector<model::WorkloadTiming>& workloads) {
+  std::vector<double> times;
+  for (const model::WorkloadTiming& workload : workloads) {
+    if (workload.role == model::Role::race && workload.time_ns > 0) times.push_back(workload.time_ns);
+  }
+  return times.empty() ? 0 : stats::geometric_mean(times);
+}
 
 double least_roofline(const std::vector<model::WorkloadTiming>& workloads) {
   double least = 1;

@@ -8,6 +8,9 @@
 
 namespace accelopt::search {
 
+/// Of the times of the raced workloads, in nanoseconds; 0: there are none.
+double geometric_mean_ns(const std::vector<model::WorkloadTiming>& workloads);
+
 /// The smallest share of the roofline over the raced workloads; 0 where it is unknown.
 double least_roofline(const std::vector<model::WorkloadTiming>& workloads);
 

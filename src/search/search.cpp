@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/hash.hpp"
+#include "base/thread_cache.hpp"
 #include "memory/queue.hpp"
 #include "model/measure.hpp"
 #include "search/decision_line.hpp"
@@ -18,7 +19,6 @@
 #include "search/play_off.hpp"
 #include "search/recollection.hpp"
 #include "search/roofline_share.hpp"
-#include "stats/estimate.hpp"
 
 namespace accelopt::search {
 
@@ -33,14 +33,6 @@ using model::step_name;
 using model::StepKind;
 
 namespace {
-
-double geometric_mean_ns(const std::vector<model::WorkloadTiming>& workloads) {
-  std::vector<double> times;
-  for (const model::WorkloadTiming& workload : workloads) {
-    if (workload.role == model::Role::race && workload.time_ns > 0) times.push_back(workload.time_ns);
-  }
-  return times.empty() ? 0 : stats::geometric_mean(times);
-}
 
 /// What a further candidate of the same program is told: of a large run's memory it is the largest part.
 std::shared_ptr<const model::Evaluation> known_of(const model::Evaluation& evaluation) {
@@ -88,7 +80,9 @@ class Search {
 
   Result<RunReport> run() {
     const auto searched = search();
+    const auto settled = recorder_.settle();
     if (!searched && searched.error().why != Why::put_off) return tl::make_unexpected(searched.error().as_error());
+    TRY(settled);
     if (!searched) waiting_ = true;
     return finish();
   }
@@ -167,7 +161,8 @@ class Search {
                             .events = *ports_.events,
                             .stops = stops_,
                             .schedule = schedule(),
-                            .flow = request_.flow};
+                            .flow = request_.flow,
+                            .threads = threads_};
     TRY_ASSIGN(auto outcomes, search::explore(exploration));
     waiting_ = std::any_of(outcomes.begin(), outcomes.end(), [](const auto& o) { return o.put_off; });
     if (waiting_) expect_play_off(outcomes);
@@ -180,6 +175,7 @@ class Search {
     }
     if (!stopping()) TRY(asker_.settle());
     TRY(remember(outcomes));
+    TRY(recorder_.settle());
     return outcomes;
   }
 
@@ -187,6 +183,7 @@ class Search {
   void expect_play_off(const std::vector<AttemptOutcome>& outcomes) {
     std::vector<std::string> known_code;
     for (const auto& [code, evaluation] : known_machine_code_) known_code.push_back(code);
+    std::ranges::sort(known_code);
     const bool last = iteration_ + 1 >= settings_.iterations || budget_.exhausted() ||
                       (settings_.patience > 0 && rounds_without_new_incumbent_ + 1 >= settings_.patience);
     search::expect_play_off(selecting(), outcomes, std::move(known_code),
@@ -582,6 +579,7 @@ class Search {
   std::optional<model::Evaluation> confirmation_;
   std::optional<Candidate> winner_;
   Json decisions_ = Json::array();
+  base::ThreadCache threads_;  ///< last: its threads use the rest
 };
 
 }  // namespace

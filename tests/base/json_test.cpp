@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <limits>
 #include <random>
 
@@ -50,6 +51,27 @@ TEST(Canonical, AnyText_IsWrittenAsByTheLibrary) {
     std::string text;
     for (auto at = random() % 40; at > 0; --at) text += static_cast<char>(i % 2 == 0 ? random() % 128 : random() % 256);
     ASSERT_EQ(canonical(text), by_library(text)) << "seed 7, text " << i;
+  }
+}
+
+TEST(Canonical, AnyNumber_IsWrittenAsByTheLibrary) {
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 20000; ++i) {
+    const std::uint64_t bits = random() >> (random() % 64);
+    for (const Json& value : {Json(std::bit_cast<double>(random())), Json(static_cast<double>(bits) / 1000), Json(bits),
+                              Json(static_cast<std::int64_t>(bits))}) {
+      ASSERT_EQ(canonical(value), by_library(value)) << "seed 7, number " << i;
+    }
+  }
+}
+
+TEST(Canonical, ASpecialByteAnywhere_IsWrittenAsByTheLibrary) {
+  for (int byte = 0; byte < 256; ++byte) {
+    for (std::size_t at = 0; at < 33; ++at) {
+      std::string text(33, 'x');
+      text[at] = static_cast<char>(byte);
+      ASSERT_EQ(canonical(text), by_library(text)) << byte << " at " << at;
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "base/files.hpp"
@@ -37,6 +38,20 @@ class GroupCommitTest : public testing::Test {
     return other_->number_of("SELECT count(*) FROM written WHERE value = ?", value).value();
   }
 
+  class Insertion final : public GroupCommit::Queued {
+   public:
+    Insertion(GroupCommitTest& test, std::int64_t value) : test_(test), value_(value) {}
+    Result<void> write() override { return test_.database_->run("INSERT INTO written(value) VALUES(?)", value_); }
+    void lost(const base::Error&) override { ++test_.lost_; }
+
+   private:
+    GroupCommitTest& test_;
+    std::int64_t value_;
+  };
+
+  void queue(std::int64_t value) { group_.queue(std::make_unique<Insertion>(*this, value)); }
+
+  std::atomic<int> lost_ = 0;
   base::TemporaryFolder folder_;
   std::unique_ptr<Database> database_;
   std::unique_ptr<Database> other_;
@@ -100,6 +115,71 @@ TEST_F(GroupCommitTest, ALockedDatabase_IsToldToAllOfTheGroup) {
   ASSERT_TRUE(other_->execute("ROLLBACK"));
   EXPECT_TRUE(insert(9));
   EXPECT_EQ(committed(9), 1);
+}
+
+TEST_F(GroupCommitTest, AQueuedWrite_IsCommittedWhenItSettles) {
+  std::atomic<int> absent = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int thread = 0; thread < kCommitters; ++thread) {
+      threads.emplace_back([&, thread] {
+        for (int i = 0; i < kCommits; ++i) {
+          const std::int64_t value = thread * kCommits + i;
+          queue(value);
+          if (i % 3 != 0) continue;
+          group_.settle();
+          if (committed(value) != 1) ++absent;
+        }
+      });
+    }
+  }
+  group_.settle();
+  EXPECT_EQ(absent, 0);
+  EXPECT_EQ(lost_, 0);
+  EXPECT_EQ(other_->number_of("SELECT count(*) FROM written").value(), kCommitters * kCommits);
+}
+
+TEST_F(GroupCommitTest, AQueuedWrite_ComesBeforeALaterOne) {
+  for (int value = 0; value < 200; ++value) {
+    queue(value);
+    if (value % 10 != 0) continue;
+    ASSERT_TRUE(insert(1000 + value));
+    EXPECT_EQ(committed(value), 1) << value;
+  }
+  group_.settle();
+  EXPECT_EQ(other_->number_of("SELECT max(rowid) FROM written").value(), 1190);
+  EXPECT_EQ(lost_, 0);
+}
+
+TEST_F(GroupCommitTest, AQueuedWriteThatNobodyWaitsFor_IsCommittedSoon) {
+  queue(1);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (committed(1) == 0 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  EXPECT_EQ(committed(1), 1);
+}
+
+TEST_F(GroupCommitTest, AQueuedWriteThatFails_IsLostAlone) {
+  queue(7);
+  queue(7);
+  queue(8);
+  group_.settle();
+  EXPECT_EQ(lost_, 1);
+  EXPECT_EQ(committed(7) + committed(8), 2);
+}
+
+TEST_F(GroupCommitTest, WhatTheCheckSays_IsToldToAllAndNothingIsRun) {
+  bool there = false;
+  GroupCommit checked(*database_, mutex_, [&]() -> Result<void> {
+    if (there) return {};
+    return base::fail(base::ErrorCode::not_found, "moved");
+  });
+  checked.queue(std::make_unique<Insertion>(*this, 1));
+  const auto written = checked.run([&] { return database_->run("INSERT INTO written(value) VALUES(2)"); });
+  EXPECT_EQ(written.error().code, base::ErrorCode::not_found);
+  EXPECT_EQ(lost_, 1);
+  there = true;
+  EXPECT_TRUE(checked.run([&] { return database_->run("INSERT INTO written(value) VALUES(3)"); }));
+  EXPECT_EQ(other_->number_of("SELECT count(*) FROM written").value(), 1);
 }
 
 }  // namespace

@@ -368,6 +368,39 @@ TEST_P(JournalContract, ManyThreadsWriteAndRead) {
   EXPECT_EQ(journal().steps("r1")->size(), std::size_t{kThreads * kSteps});
 }
 
+TEST_P(JournalContract, AStepThatIsRecordedSoon_IsThereAtOnce) {
+  make_run("r1");
+  const std::string question = "what was asked";
+  const std::string hash = base::sha256_hex(question);
+  const StepRecord first = sample_step(0, "chat", "in", "small");
+  StepRecord second = sample_step(1, "chat", "in", std::string(20'000, 'x'));
+  second.input_hash = hash;
+  ASSERT_TRUE(journal().record_soon("r1", first, ""));
+  ASSERT_TRUE(journal().record_soon("r1", second, question));
+  EXPECT_EQ((*journal().find_step("r1", first.key, "in"))->output, first.output);
+  EXPECT_EQ((*journal().find_step("r1", second.key, hash))->output, second.output);
+  EXPECT_EQ(journal().find_step("r1", second.key, "in")->has_value(), false);
+  EXPECT_EQ(*journal().load(hash), question);
+  ASSERT_TRUE(journal().record_step("r1", sample_step(2, "chat", "in", "waited for")));
+  const auto steps = journal().steps("r1");
+  ASSERT_EQ(steps->size(), 3U);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ((*steps)[static_cast<std::size_t>(i)].key.identity.attempt, i);
+  EXPECT_TRUE(journal().settle("r1"));
+}
+
+TEST_P(JournalContract, AStepOfAnEarlierWriter_IsFoundByTheOneThatGoesOn) {
+  make_run("r1");
+  record(sample_step(0, "chat", "in", "before"));
+  EXPECT_EQ(journal().find_step("r1", sample_step(1, "chat", "in", "").key, "in")->has_value(), false);
+  record(sample_step(1, "chat", "in", "after"));
+  EXPECT_EQ((*journal().find_step("r1", sample_step(0, "chat", "in", "").key, "in"))->output, "before");
+  EXPECT_EQ((*journal().find_step("r1", sample_step(1, "chat", "in", "").key, "in"))->output, "after");
+}
+
+TEST_P(JournalContract, AStepOfNoRun_IsRefusedAtOnce) {
+  EXPECT_EQ(journal().record_soon("r2", sample_step(0, "chat", "in", "x"), "").error().code, ErrorCode::not_found);
+}
+
 TEST_P(JournalContract, WhatIsPostedWaitsInOrderAndGoesOutOnce) {
   make_run("r1");
   make_run("r2");

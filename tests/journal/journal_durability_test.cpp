@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "base/files.hpp"
+#include "base/hash.hpp"
 #include "journal/journal.hpp"
 #include "journal/samples.hpp"
 
@@ -86,6 +87,56 @@ TEST(JournalDurability, WhatWasRecordedSurvivesKill9) {
     }
     // At most the one that was in flight is there besides.
     EXPECT_LE((*journal)->steps("r1")->size(), static_cast<std::size_t>(recorded) + 2);
+  }
+}
+
+/// Hands over steps for ever, and tells the number of each seventh one once it has settled.
+[[noreturn]] void write_behind_for_ever(const fs::path& folder, int told) {
+  auto journal = open_journal(folder);
+  if (!journal) ::_exit(1);
+  for (int number = 0;; ++number) {
+    const std::string question = "question " + std::to_string(number);
+    StepRecord step = step_of(0, number);
+    step.input_hash = base::sha256_hex(question);
+    if (!(*journal)->record_soon("r1", step, question)) ::_exit(2);
+    if (number % 7 != 0) continue;
+    if (!(*journal)->settle_own("r1")) ::_exit(3);
+    if (::write(told, &number, sizeof number) != sizeof number) ::_exit(4);
+  }
+}
+
+TEST(JournalDurability, WhatHasSettledSurvivesKill9AndNothingIsThereWithoutWhatCameBefore) {
+  for (const int stop_after : {1, 70, 140, 280}) {
+    const auto folder = base::TemporaryFolder::create("accelopt-journal");
+    ASSERT_TRUE(folder);
+    {
+      auto journal = open_journal(folder->path());
+      ASSERT_TRUE(journal);
+      ASSERT_TRUE((*journal)->create_run(sample_run("r1")));
+    }
+    Pipe pipe = make_pipe();
+    const pid_t child = ::fork();
+    if (child == 0) write_behind_for_ever(folder->path(), pipe.write.get());
+    pipe.write.reset();
+    int settled = -1;
+    bool killed = false;
+    for (int number = 0; ::read(pipe.read.get(), &number, sizeof number) == sizeof number;) {
+      settled = std::max(settled, number);
+      if (!killed && number >= stop_after) killed = ::kill(child, SIGKILL) == 0;
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFSIGNALED(status)) << "the child ended by itself, status " << WEXITSTATUS(status);
+
+    auto journal = open_journal(folder->path());
+    ASSERT_TRUE(journal) << journal.error().message;
+    const auto steps = (*journal)->steps("r1");
+    ASSERT_TRUE(steps) << steps.error().message;
+    ASSERT_GT(steps->size(), static_cast<std::size_t>(settled));
+    for (std::size_t i = 0; i < steps->size(); ++i) {
+      EXPECT_EQ((*steps)[i].output, output_of(0, static_cast<int>(i)));
+      EXPECT_TRUE((*journal)->load(base::sha256_hex("question " + std::to_string(i)))) << i;
+    }
   }
 }
 

@@ -222,6 +222,25 @@ TEST_F(JournalFile, ALockedDatabaseIsUnavailableAfterTheWait) {
   EXPECT_TRUE((*journal)->record_step("r1", sample_step(5, "plan", "in", "x")));
 }
 
+TEST_F(JournalFile, AStepThatIsLost_IsToldOnceToItsRun) {
+  make_journal();
+  auto journal = open_sqlite_journal(workspace(), {.busy_timeout = std::chrono::milliseconds(30)});
+  ASSERT_TRUE(journal);
+  ASSERT_TRUE((*journal)->create_run(sample_run("r2")));
+  sqlite3* other = nullptr;
+  ASSERT_EQ(sqlite3_open(file().c_str(), &other), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
+  ASSERT_TRUE((*journal)->record_soon("r1", sample_step(5, "plan", "in", "x"), ""));
+  EXPECT_EQ((*journal)->settle("r1").error().code, ErrorCode::unavailable);
+  EXPECT_TRUE((*journal)->settle("r1"));
+  EXPECT_TRUE((*journal)->settle("r2"));
+  EXPECT_EQ((*journal)->find_step("r1", sample_step(5, "plan", "in", "x").key, "in")->has_value(), false);
+  sqlite3_close(other);
+  EXPECT_TRUE((*journal)->record_soon("r1", sample_step(5, "plan", "in", "x"), ""));
+  EXPECT_TRUE((*journal)->settle("r1"));
+  EXPECT_EQ((*journal)->steps("r1")->size(), 3U);
+}
+
 TEST_F(JournalFile, AFolderThatMayNotBeWrittenIsRefused) {
   make_journal();
   ASSERT_EQ(::chmod(workspace().parent_path().c_str(), 0755), 0);

@@ -16,6 +16,7 @@ struct ExplorationTest : testing::Test {
   Ties ties;
   evaluation::KnownEvaluations known_sources;
   Schedule schedule = Schedule::pipeline;
+  base::ThreadCache threads;
 
   Outcomes explore() {
     const std::vector<memory::Queue> memory(parts.beam.size());
@@ -35,7 +36,9 @@ struct ExplorationTest : testing::Test {
                             .budget = parts.budget,
                             .events = parts.events,
                             .stops = parts.stops(),
-                            .schedule = schedule});
+                            .schedule = schedule,
+                            .flow = {},
+                            .threads = threads});
   }
   void add_to_beam(const std::string& text) {
     Candidate candidate = parts.baseline();

@@ -3,13 +3,32 @@
 
 #include <gtest/gtest.h>
 
+#include "base/files.hpp"
 #include "search/fake_iteration.hpp"
+#include "search/journaled_chat.hpp"
 
 namespace accelopt::search {
+namespace {
+struct Counted;
+}
+template <>
+inline constexpr bool kReadsBackEqual<Counted> = true;
 namespace {
 
 using base::Json;
 using base::Outcome;
+
+/// What a record does not tell of where it comes from.
+struct Counted {
+  int number = 0;
+  std::string origin = "read";
+};
+void to_json(Json& out, const Counted& value) {
+  out = {{"number", value.number}};
+}
+void from_json(const Json& in, Counted& value) {
+  in.at("number").get_to(value.number);
+}
 
 /// Steps of the kind "build" that give the number 1, 2, ... of their making.
 class RecorderTest : public testing::Test {
@@ -78,6 +97,60 @@ TEST_F(RecorderTest, RecordedChats_AreSummedByLabel) {
   ASSERT_TRUE(usage);
   EXPECT_EQ(usage->calls, 2);
   EXPECT_EQ(usage->input_tokens, 200);
+}
+
+TEST_F(RecorderTest, WhatReadsBackEqual_IsUsedAsItWasMade) {
+  const auto made = recorder_.once<Counted>(kBuild, {}, []() -> Outcome<Counted> { return Counted{1, "made"}; });
+  EXPECT_EQ(made->origin, "made");
+  Recorder resumed(*journal_, "r1", Missing::do_it);
+  const auto read = resumed.once<Counted>(kBuild, {}, []() -> Outcome<Counted> { return Counted{2, "made"}; });
+  EXPECT_EQ(read->number, 1);
+  EXPECT_EQ(read->origin, "read");
+}
+
+/// Looks, when it is asked, at what another process would find on record.
+class LookingModel final : public llm::ChatModel {
+ public:
+  explicit LookingModel(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  Outcome<llm::ChatReply> chat(const llm::ChatRequest&, std::stop_token) override {
+    TRY_ASSIGN(const auto journal, journal::open_journal(folder_, journal::Access::read_only));
+    TRY_ASSIGN(const auto steps, journal->steps("r1"));
+    seen.push_back(steps.size());
+    llm::ChatReply reply;
+    reply.text = "answer";
+    return reply;
+  }
+  [[nodiscard]] std::string name() const override { return "looking"; }
+
+  std::vector<std::size_t> seen;
+
+ private:
+  std::filesystem::path folder_;
+};
+
+TEST(JournaledChat, WhatAQuestionRestsOn_IsOnRecordBeforeItIsAsked) {
+  const auto folder = base::TemporaryFolder::create("accelopt-recorder");
+  ASSERT_TRUE(folder);
+  const auto journal = journal::open_journal(folder->path() / "w");
+  ASSERT_TRUE(journal);
+  journal::RunInfo run;
+  run.id = "r1";
+  ASSERT_TRUE((*journal)->create_run(run));
+  Recorder recorder(**journal, "r1", Missing::do_it);
+  LookingModel model(folder->path() / "w");
+  const auto chat = make_journaled_chat(model, recorder);
+  for (int i = 0; i < 3; ++i) {
+    const std::string label = "planner i" + std::to_string(i);
+    llm::ChatRequest question;
+    question.label = label;
+    question.messages = {{llm::Speaker::user, "question"}};
+    ASSERT_TRUE(chat->chat(question, {}));
+    ASSERT_TRUE(
+        recorder.once<Counted>({{.iteration = i}, "build"}, {}, []() -> Outcome<Counted> { return Counted{}; }));
+  }
+  EXPECT_EQ(model.seen, (std::vector<std::size_t>{0, 2, 4}));
+  EXPECT_TRUE(recorder.settle());
+  EXPECT_EQ((*journal::open_journal(folder->path() / "w", journal::Access::read_only))->steps("r1")->size(), 6U);
 }
 
 }  // namespace
