@@ -287,6 +287,14 @@ base::Result<std::optional<Failure>> verify(Measuring& measuring, Slots& slots, 
 
 namespace {
 
+/// What a verification chooses from. Where it looks at all of a generation, each family is among them.
+std::vector<int> order_of(const Slots& slots, const std::string& source_id, std::size_t workload, int wanted) {
+  if (wanted < slots.count()) return slots.not_met({source_id}, {workload}, slots.count());
+  std::vector<int> out(static_cast<std::size_t>(slots.count()));
+  std::iota(out.begin(), out.end(), slots.unmet(source_id, workload));
+  return out;
+}
+
 base::Result<std::optional<Failure>> verify_calls(Measuring& measuring, Slots& slots, const model::Kernel& kernel,
                                                   const VerifyPlan& plan, const std::stop_token& stop) {
   std::vector<std::size_t> workloads = plan.workloads;
@@ -314,13 +322,11 @@ base::Result<std::optional<Failure>> verify_calls(Measuring& measuring, Slots& s
   };
   for (const std::size_t workload : workloads) {
     int right_here = 0;
-    const int first = slots.unmet(source_id, workload);
-    slots.meet(source_id, workload, first + slots.count());
-    std::vector<int> order(static_cast<std::size_t>(slots.count()));
-    std::iota(order.begin(), order.end(), first);
+    std::vector<int> order = order_of(slots, source_id, workload, slots_for(workload));
     std::shuffle(order.begin(), order.end(), measuring.random);
     order.resize(static_cast<std::size_t>(slots_for(workload)));
     for (const int number : order) {
+      slots.meet_one(source_id, workload, number);
       TRY(slots.get(workload, number));
       advance(workload, kDrawingShare);
     }

@@ -232,6 +232,39 @@ TEST_F(FreshInputs, SlotsAreDrawnAheadFromTheLowestOn) {
   EXPECT_EQ((*others.get(0, 3))->invocation.inputs.at(0), (*slots.get(0, 3))->invocation.inputs.at(0));
 }
 
+TEST_F(FreshInputs, SlotsThatWerePassedOver_AreTheNextOnes) {
+  const model::Task task = fake_task();
+  Slots slots(target_, task, 1, 4);
+  slots.meet("one", 0, 1);
+  slots.meet_one("one", 0, 2);
+  slots.meet_one("two", 1, 3);
+  EXPECT_EQ(slots.not_met({"one"}, {0}, 3), (std::vector<int>{1, 3, 4}));
+  EXPECT_EQ(slots.not_met({"one", "two"}, {0, 1}, 3), (std::vector<int>{1, 4, 5})) << "what none has met in any";
+  EXPECT_EQ(slots.not_met({"nobody"}, {0}, 2), (std::vector<int>{0, 1}));
+  EXPECT_EQ(slots.unmet("one", 0), 3);
+  slots.meet("one", 0, 2);
+  EXPECT_EQ(slots.not_met({"one"}, {0}, 2), (std::vector<int>{3, 4}));
+}
+
+TEST_F(FreshInputs, AShortRaceMeetsNoMoreSlotsThanItHasBlocks) {
+  const model::Task task = fake_task();
+  Slots slots(target_, task, 1, 4);
+  const model::Kernel baseline(task.baseline);
+  const model::Kernel candidate(fake_kernel("time=500000"));
+  BlockRunner::Plan plan;
+  plan.arms = {&baseline, &candidate};
+  plan.workloads = {0};
+  plan.first_candidate = 1;
+  BlockRunner first(target_, task, slots, plan);
+  ASSERT_TRUE(first.next({0, 1}, {}));  // and one that warms up
+  const std::vector<int> left = slots.not_met({candidate.id()}, {0}, slots.count());
+  EXPECT_EQ(left.back(), slots.count() + 1);
+  BlockRunner second(target_, task, slots, plan);
+  const auto block = second.next({0, 1}, {});
+  ASSERT_TRUE(block);
+  EXPECT_TRUE(std::ranges::find(left, block->slot) != left.end()) << "no slot is met twice";
+}
+
 TEST_F(FreshInputs, RepeatedCallsLeaveNoGapsAmongTheSlotsOfBlocks) {
   const model::Task task = fake_task();
   Slots slots(target_, task, 1, 4);

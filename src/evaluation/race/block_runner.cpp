@@ -121,6 +121,7 @@ base::Result<Block> BlockRunner::next_slot(const std::vector<int>& active, const
   if (used_ >= order_.size()) TRY(begin_generation(active, stop));
   if (stop.stop_requested()) return base::fail(base::ErrorCode::cancelled, "measuring was stopped as asked");
   const int slot = order_[used_++];
+  meet(active, slot);
   TRY(draw(active, slot));
   TRY_ASSIGN(Block block, run_block(active, slot, stop));
   assumption_ = (assumption_ + 1) % stats::kAssumptions;
@@ -179,19 +180,19 @@ base::Result<void> BlockRunner::expect(const std::vector<int>& active) {
   return {};
 }
 
+void BlockRunner::meet(const std::vector<int>& active, int slot) {
+  for (const int arm : active) {
+    for (const std::size_t workload : plan_.workloads)
+      slots_.meet_one(arms_[static_cast<std::size_t>(arm)].source_id, workload, slot);
+  }
+}
+
 base::Result<void> BlockRunner::begin_generation(const std::vector<int>& active, const std::stop_token& stop) {
-  int first = 0;
+  std::vector<std::string> candidates;
   for (const int arm : active) {
-    if (arm < plan_.first_candidate) continue;
-    for (const std::size_t workload : plan_.workloads)
-      first = std::max(first, slots_.unmet(arms_[static_cast<std::size_t>(arm)].source_id, workload));
+    if (arm >= plan_.first_candidate) candidates.push_back(arms_[static_cast<std::size_t>(arm)].source_id);
   }
-  order_.resize(static_cast<std::size_t>(slots_.count()));
-  std::iota(order_.begin(), order_.end(), first);
-  for (const int arm : active) {
-    for (const std::size_t workload : plan_.workloads)
-      slots_.meet(arms_[static_cast<std::size_t>(arm)].source_id, workload, first + slots_.count());
-  }
+  order_ = slots_.not_met(candidates, plan_.workloads, slots_.count());
   std::shuffle(order_.begin(), order_.end(), random_);
   used_ = 0;
   for (ArmState& arm : arms_) arm.live.reset();
@@ -203,6 +204,7 @@ base::Result<void> BlockRunner::begin_generation(const std::vector<int>& active,
   }
   if (bench_.clock() != DeviceClock::noisy) return {};  // nothing gets warm
   const int warm_up = order_[used_++];
+  meet(active, warm_up);
   TRY(draw(active, warm_up));
   warming_up_ = true;
   const auto warmed = run_block(active, warm_up, stop);

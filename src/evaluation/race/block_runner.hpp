@@ -97,6 +97,7 @@ class BlockRunner {
   base::Result<void> expect(const std::vector<int>& active);
   /// Times of a target that calls nothing for them, under one of its model's assumptions.
   base::Result<Block> block_without_calls(const std::vector<int>& active, const std::stop_token& stop);
+  void meet(const std::vector<int>& active, int slot);
   base::Result<void> begin_generation(const std::vector<int>& active, const std::stop_token& stop);
   base::Result<Block> next_slot(const std::vector<int>& active, const std::stop_token& stop);
   base::Result<Block> run_block(const std::vector<int>& active, int slot, const std::stop_token& stop);

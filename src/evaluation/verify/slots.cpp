@@ -89,12 +89,38 @@ Slots::~Slots() {
 
 int Slots::unmet(const std::string& source_id, std::size_t workload, SlotUse use) const {
   const auto known = met_.find({source_id, workload, use});
-  return known == met_.end() ? 0 : known->second;
+  if (known == met_.end()) return 0;
+  const Met& met = known->second;
+  return met.others.empty() ? met.below : *met.others.rbegin() + 1;
 }
 
 void Slots::meet(const std::string& source_id, std::size_t workload, int end, SlotUse use) {
-  int& mark = met_[{source_id, workload, use}];
-  mark = std::max(mark, end);
+  Met& met = met_[{source_id, workload, use}];
+  met.below = std::max(met.below, end);
+  met.others.erase(met.others.begin(), met.others.lower_bound(met.below));
+}
+
+void Slots::meet_one(const std::string& source_id, std::size_t workload, int number) {
+  Met& met = met_[{source_id, workload, SlotUse::blocks}];
+  if (number >= met.below) met.others.insert(number);
+}
+
+std::vector<int> Slots::not_met(const std::vector<std::string>& source_ids, const std::vector<std::size_t>& workloads,
+                                int count) const {
+  std::vector<const Met*> all;
+  for (const std::string& source_id : source_ids) {
+    for (const std::size_t workload : workloads) {
+      const auto known = met_.find({source_id, workload, SlotUse::blocks});
+      if (known != met_.end()) all.push_back(&known->second);
+    }
+  }
+  std::vector<int> out;
+  for (int number = 0; std::ssize(out) < count; ++number) {
+    const bool met =
+        std::ranges::any_of(all, [&](const Met* one) { return number < one->below || one->others.contains(number); });
+    if (!met) out.push_back(number);
+  }
+  return out;
 }
 
 Slot* Slots::kept(std::size_t workload, int slot) {

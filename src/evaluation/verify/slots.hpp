@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -99,6 +100,11 @@ class Slots {
   [[nodiscard]] int unmet(const std::string& source_id, std::size_t workload, SlotUse use = SlotUse::blocks) const;
   /// The candidate meets the slots of this workload below `end`.
   void meet(const std::string& source_id, std::size_t workload, int end, SlotUse use = SlotUse::blocks);
+  /// It meets this one.
+  void meet_one(const std::string& source_id, std::size_t workload, int number);
+  /// The lowest `count` numbers that none of these has met in any of these workloads, those that were passed over too.
+  [[nodiscard]] std::vector<int> not_met(const std::vector<std::string>& source_ids,
+                                         const std::vector<std::size_t>& workloads, int count) const;
   /// That drawing has cost since the beginning.
   [[nodiscard]] std::chrono::steady_clock::duration drawing() const { return drawing_; }
   /// Families that were found unusable so far, each once a workload.
@@ -127,7 +133,11 @@ class Slots {
   std::uint64_t most_kept_bytes_;
   std::vector<DroppedFamily> dropped_;
   std::map<std::pair<int, std::size_t>, Kept> slots_;  ///< by number and workload
-  std::map<std::tuple<std::string, std::size_t, SlotUse>, int> met_;
+  struct Met {
+    int below = 0;           ///< all of these
+    std::set<int> others{};  ///< from there on
+  };
+  std::map<std::tuple<std::string, std::size_t, SlotUse>, Met> met_;
   std::map<std::pair<std::size_t, model::Family>, FloatFactors> factors_;  ///< the largest, by workload and family
   std::uint64_t kept_bytes_ = 0;
   std::uint64_t asked_ = 0;
