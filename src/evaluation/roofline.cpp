@@ -59,13 +59,16 @@ std::int64_t elements_of(const model::Definition& definition, const model::AxisV
   return out;
 }
 
+/// Whether most of what is multiplied has 16 bits or fewer.
+bool is_mostly_narrow(const model::Definition& definition, const model::Workload& workload) {
+  const model::AxisValues axes = model::bind_axes(definition, workload);
+  return elements_of(definition, axes, &is_narrow_float) > elements_of(definition, axes, &is_float32);
+}
+
 /// The rate at which matrix units can do the task's multiplications as exactly as its numbers ask; 0: there are none.
 /// Three tf32 products make up one of float32.
-double matrix_flops_per_second(const model::Task& task, const model::Workload& workload, const Peaks& peaks) {
-  const model::Definition& definition = task.definition;
+double matrix_flops_per_second(const model::Definition& definition, bool narrow, const Peaks& peaks) {
   if (any_input(definition, &is_double)) return 0;
-  const model::AxisValues axes = model::bind_axes(definition, workload);
-  const bool narrow = elements_of(definition, axes, &is_narrow_float) > elements_of(definition, axes, &is_float32);
   if (narrow || definition.numerics.lower_precision) return peaks.tensor_flops_per_second;
   return any_input(definition, &is_float32) ? peaks.tensor_tf32_flops_per_second / kProductsOfFloat32 : 0;
 }
@@ -97,11 +100,13 @@ std::optional<Work> least_work(const model::Definition& definition, const model:
   return work;
 }
 
-std::optional<model::RooflinePoint> roofline(const model::Task& task, const model::Workload& workload,
-                                             const Peaks& peaks, double time_ns) {
+namespace {
+
+std::optional<model::RooflinePoint> roofline_with(double matrix, const model::Task& task,
+                                                  const model::Workload& workload, const Peaks& peaks, double time_ns) {
   const auto work = least_work(task.definition, workload);
   // Whichever unit is faster, whatever the kernel uses: the floor must not move between a baseline and its children.
-  const double compute = std::max(flops_per_second(task, peaks), matrix_flops_per_second(task, workload, peaks));
+  const double compute = std::max(flops_per_second(task, peaks), matrix);
   const double memory = peaks.bytes_per_second * units_of(task);
   if (!work || compute <= 0 || memory <= 0 || time_ns <= 0) return std::nullopt;
   const double compute_ns = work->flops / compute * 1e9;
@@ -111,6 +116,20 @@ std::optional<model::RooflinePoint> roofline(const model::Task& task, const mode
   out.fraction = std::min(1.0, out.floor_ns / time_ns);  // the peak is measured too, and may come out a little low
   out.bound = compute_ns >= memory_ns ? "compute" : "memory";
   return out;
+}
+
+}  // namespace
+
+std::optional<model::RooflinePoint> roofline(const model::Task& task, const model::Workload& workload,
+                                             const Peaks& peaks, double time_ns) {
+  const bool narrow = is_mostly_narrow(task.definition, workload);
+  return roofline_with(matrix_flops_per_second(task.definition, narrow, peaks), task, workload, peaks, time_ns);
+}
+
+std::optional<model::RooflinePoint> earlier_roofline(const model::Task& task, const model::Workload& workload,
+                                                     const Peaks& peaks, double time_ns) {
+  const bool narrow = any_input(task.definition, &is_narrow_float) && !any_input(task.definition, &is_float32);
+  return roofline_with(matrix_flops_per_second(task.definition, narrow, peaks), task, workload, peaks, time_ns);
 }
 
 Peaks larger_peaks(const Peaks& one, const Peaks& other) {

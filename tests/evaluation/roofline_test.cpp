@@ -50,6 +50,7 @@ TEST(Roofline, TheFasterUnitCountsWhateverTheKernel) {
   task.definition.axes.emplace_back("BLOCKS", 2);
   task.definition.inputs.push_back(scale);
   EXPECT_DOUBLE_EQ(roofline(task, workload, peaks, 4e5)->floor_ns, 1.25e4) << "narrow numbers with their scales";
+  EXPECT_DOUBLE_EQ(earlier_roofline(task, workload, peaks, 4e5)->floor_ns, 5e4) << "as in records of before";
   task.definition.inputs.pop_back();
   task.definition.inputs[0].dtype = model::DType::float32;
   task.definition.numerics.lower_precision = true;
