@@ -182,7 +182,7 @@ Result<void> RecordedNumbers::check_roofline(const std::string& step, const mode
   }
   // A kernel near the peaks has them measured again, and the larger ones, which lower the floor, are not on record.
   const auto earlier = evaluation::earlier_roofline(task_, *workload, peaks, timing.time_ns);
-  const double most = point ? std::max(point->floor_ns, earlier->floor_ns) : 0;
+  const double most = !point ? 0 : earlier ? std::max(point->floor_ns, earlier->floor_ns) : point->floor_ns;
   if (!point || timing.roofline->floor_ns > most * (1 + kCardsDiffer) || timing.roofline->floor_ns < 0)
     return base::fail(ErrorCode::corrupt, of + "its floor is above what the task's cost and the device's peaks give");
   return require_equal(of + "the share of the roofline", timing.roofline->fraction,

@@ -120,6 +120,8 @@ class LiveKernel {
   /// Calls on these slots are next. What takes its time on the host is done now, while nobody waits for the machine;
   /// `call` does what is left. @error as `call`.
   virtual base::Result<void> expect(const std::vector<const Invocation*>& /*slots*/) { return {}; }
+  /// Whether `expect` shows something of the slots to the kernel's own code: then they are met by it.
+  [[nodiscard]] virtual bool looks_ahead() const { return false; }
 };
 
 enum class Precision { float32, float64 };

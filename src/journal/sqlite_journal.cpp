@@ -99,6 +99,8 @@ class SqliteJournal final : public Journal {
   Result<void> finish_run(std::string_view run, model::RunStatus status, const std::optional<Json>& result,
                           std::string_view decision_hash) override {
     writes_.settle();
+    if (result) TRY(why_lost(run));
+    forget_lost(run);
     const std::lock_guard lock(mutex_);
     const auto text = result ? std::optional(canonical(*result)) : std::nullopt;
     TRY(database_->run("UPDATE runs SET status = ?2, result = ?3, decision_hash = ?4 WHERE id = ?1", run,
@@ -152,7 +154,7 @@ class SqliteJournal final : public Journal {
   }
 
   Result<void> record_soon(std::string_view run, StepRecord step, std::string input_text) override {
-    TRY(take_lost(run));
+    TRY(why_lost(run));
     TRY_ASSIGN(WrittenStep written, written_form(step));
     if (input_text.size() > kMaxInlineBytes) {
       TRY(objects_->put(input_text));
@@ -166,12 +168,12 @@ class SqliteJournal final : public Journal {
 
   Result<void> settle(std::string_view run) override {
     writes_.settle();
-    return take_lost(run);
+    return why_lost(run);
   }
 
   Result<void> settle_own(std::string_view run) override {
     writes_.settle_own();
-    return take_lost(run);
+    return why_lost(run);
   }
 
   Result<std::vector<StepRecord>> steps(std::string_view run) override {
@@ -438,19 +440,26 @@ class SqliteJournal final : public Journal {
 
   void note_lost(const std::string& run, const base::Error& error) {
     const std::lock_guard lock(lost_mutex_);
-    lost_.try_emplace(run, error);
+    // Whoever asks a model takes some failures for bad luck and goes on; of a record that has a hole none may.
+    base::Error told = error;
+    if (told.code == ErrorCode::unavailable || told.code == ErrorCode::internal) told.code = ErrorCode::io;
+    lost_.try_emplace(run, std::move(told));
     any_lost_ = true;
   }
 
-  Result<void> take_lost(std::string_view run) {
+  Result<void> why_lost(std::string_view run) {
     if (!any_lost_) return {};
     const std::lock_guard lock(lost_mutex_);
     const auto found = lost_.find(std::string(run));
     if (found == lost_.end()) return {};
-    base::Error error = std::move(found->second);
-    lost_.erase(found);
+    return tl::make_unexpected(found->second);
+  }
+
+  /// The run ends here, and may be continued by this object.
+  void forget_lost(std::string_view run) {
+    const std::lock_guard lock(lost_mutex_);
+    lost_.erase(std::string(run));
     any_lost_ = !lost_.empty();
-    return tl::make_unexpected(std::move(error));
   }
 
   // Of a write.

@@ -59,11 +59,11 @@ class Recorder {
       step.usage = usage_in(output);
     if constexpr (kReadsBackEqual<T>) {
       step.output = std::move(output);
-      TRY(journal_.record_soon(run_, std::move(step), std::move(input_text)));
+      TRY(keep_reason(journal_.record_soon(run_, std::move(step), std::move(input_text))));
       return made;
     } else {
       step.output = output;
-      TRY(journal_.record_soon(run_, std::move(step), std::move(input_text)));
+      TRY(keep_reason(journal_.record_soon(run_, std::move(step), std::move(input_text))));
       TRY(settle());
       TRY_ASSIGN(T value, base::decode<T>(output, "journal step " + key.kind));
       return value;

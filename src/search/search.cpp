@@ -266,6 +266,7 @@ class Search {
     TRY(selected);
     waiting_ = lessons->put_off;
     if (stopping()) return {};  // some lessons may be missing: a resumed run learns them all
+    TRY(recorder_.settle());    // a store outside is told of it
     TRY(remember_lessons(*lessons));
     TRY(recollection_.contribute(iteration_, lessons->experiences, outcomes, parents, shown_));
     const bool same = finalist_ids() == best_before;

@@ -47,7 +47,7 @@ TEST(Roofline, TheFasterUnitCountsWhateverTheKernel) {
   scale.name = "scale";
   scale.dtype = model::DType::float32;
   scale.shape = std::vector<std::string>{"BLOCKS"};
-  task.definition.axes.emplace_back("BLOCKS", 2);
+  task.definition.axes.push_back({"BLOCKS", 2});
   task.definition.inputs.push_back(scale);
   EXPECT_DOUBLE_EQ(roofline(task, workload, peaks, 4e5)->floor_ns, 1.25e4) << "narrow numbers with their scales";
   EXPECT_DOUBLE_EQ(earlier_roofline(task, workload, peaks, 4e5)->floor_ns, 5e4) << "as in records of before";

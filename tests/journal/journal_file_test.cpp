@@ -222,7 +222,7 @@ TEST_F(JournalFile, ALockedDatabaseIsUnavailableAfterTheWait) {
   EXPECT_TRUE((*journal)->record_step("r1", sample_step(5, "plan", "in", "x")));
 }
 
-TEST_F(JournalFile, AStepThatIsLost_IsToldOnceToItsRun) {
+TEST_F(JournalFile, AStepThatIsLost_IsToldToItsRunUntilThatEnds) {
   make_journal();
   auto journal = open_sqlite_journal(workspace(), {.busy_timeout = std::chrono::milliseconds(30)});
   ASSERT_TRUE(journal);
@@ -231,11 +231,18 @@ TEST_F(JournalFile, AStepThatIsLost_IsToldOnceToItsRun) {
   ASSERT_EQ(sqlite3_open(file().c_str(), &other), SQLITE_OK);
   ASSERT_EQ(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
   ASSERT_TRUE((*journal)->record_soon("r1", sample_step(5, "plan", "in", "x"), ""));
-  EXPECT_EQ((*journal)->settle("r1").error().code, ErrorCode::unavailable);
-  EXPECT_TRUE((*journal)->settle("r1"));
+  const auto told = (*journal)->settle("r1");
+  ASSERT_FALSE(told);
+  EXPECT_EQ(told.error().code, ErrorCode::io) << "nobody takes it for bad luck: " << told.error().message;
+  EXPECT_EQ((*journal)->settle("r1").error().message, told.error().message);
+  EXPECT_FALSE((*journal)->record_soon("r1", sample_step(6, "plan", "in", "x"), ""));
   EXPECT_TRUE((*journal)->settle("r2"));
   EXPECT_EQ((*journal)->find_step("r1", sample_step(5, "plan", "in", "x").key, "in")->has_value(), false);
   sqlite3_close(other);
+  EXPECT_FALSE((*journal)->finish_run("r1", model::RunStatus::done,
+                                      std::optional<base::Json>(std::in_place, base::Json::object()), ""))
+      << "it has a hole";
+  EXPECT_TRUE((*journal)->finish_run("r1", model::RunStatus::failed, std::nullopt, ""));
   EXPECT_TRUE((*journal)->record_soon("r1", sample_step(5, "plan", "in", "x"), ""));
   EXPECT_TRUE((*journal)->settle("r1"));
   EXPECT_EQ((*journal)->steps("r1")->size(), 3U);

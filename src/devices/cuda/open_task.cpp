@@ -75,6 +75,7 @@ class LiveProgram final : public evaluation::LiveKernel {
     return outcome;
   }
 
+  [[nodiscard]] bool looks_ahead() const override { return plans_ != nullptr; }
   base::Result<void> expect(const std::vector<const Invocation*>& slots) override {
     if (!plans_ || dead_) return {};
     std::vector<std::uint64_t> missing;

@@ -48,7 +48,7 @@ PlanBinding::Scalar real_scalar(const SlotInput& input, const model::Numerics& n
 
 /// Sets of inputs whose honest errors are alike.
 std::string kind_of(const SlotRequest& request, std::size_t index) {
-  std::string out = request.in_double.plan;
+  std::string out = request.in_double.program + " " + request.in_double.plan;
   for (const SlotInput& input : request.variants[index]) out += " " + std::to_string(input.family);
   return out;
 }
@@ -354,6 +354,12 @@ const std::vector<DeviceSlots::KnownErrors>* DeviceSlots::known_errors(const Slo
 }
 
 /// One set of inputs whose float run says nothing of the others is enough to make all of them from then on.
+bool DeviceSlots::may_learn(const SlotRequest& request, std::size_t index) const {
+  const auto known = known_errors_.find(kind_of(request, index));
+  return known == known_errors_.end() ||
+         std::ranges::all_of(known->second, [](const KnownErrors& one) { return one.factor.has_value(); });
+}
+
 void DeviceSlots::learn(const SlotRequest& request, std::size_t index, const std::vector<evaluation::HonestErrors>& all,
                         const std::vector<evaluation::HonestErrors>& of_float) {
   const auto [place, first] = known_errors_.try_emplace(kind_of(request, index));
@@ -400,6 +406,7 @@ base::Result<void> DeviceSlots::calibrate(const SlotRequest& request, std::size_
   const std::vector<KnownErrors>* const known = known_errors(request, index);
   std::vector<Honest> runs{{true, false, 0}};
   if (known == nullptr) runs.insert(runs.end(), {{false, true, seed}, {false, true, seed + 1}, {true, true, seed + 2}});
+  const bool learns = known == nullptr && may_learn(request, index);
   std::vector<evaluation::HonestErrors> of_float;
   for (const Honest& honest : runs) {
     TRY(run(request, index, honest.in_float, honest.perturbed, honest.seed, work.other, work, variant));
@@ -417,9 +424,9 @@ base::Result<void> DeviceSlots::calibrate(const SlotRequest& request, std::size_
       // Only the plain float run says whether the family is one for float.
       if (!(honest.in_float && !honest.perturbed)) errors[i].float_is_finite = finite;
     }
-    if (of_float.empty() && known == nullptr) of_float = errors;
+    if (of_float.empty() && learns) of_float = errors;
   }
-  if (known == nullptr) learn(request, index, errors, of_float);
+  if (learns) learn(request, index, errors, of_float);
   const bool as_declared =
       std::all_of(request.variants[index].begin(), request.variants[index].end(),
                   [](const SlotInput& input) { return input.family == static_cast<int>(model::Family::as_declared); });

@@ -167,12 +167,14 @@ base::Result<void> BlockRunner::draw(const std::vector<int>& active, int slot) {
 base::Result<void> BlockRunner::expect(const std::vector<int>& active) {
   for (const int index : active) {
     const ArmState& arm = arms_[static_cast<std::size_t>(index)];
-    if (arm.failure || !arm.live) continue;
+    if (arm.failure || !arm.live || !arm.live->looks_ahead()) continue;
     std::vector<const Invocation*> coming;
     for (std::size_t place = used_ > 0 ? used_ - 1 : 0; place < order_.size(); ++place) {
       for (const std::size_t workload : plan_.workloads) {
         const Slot* const slot = slots_.peek(workload, order_[place] + row_of(arm.placement) * kSlotsARow);
-        if (slot != nullptr) coming.push_back(&slot->invocation);
+        if (slot == nullptr) continue;
+        slots_.meet_one(arm.source_id, workload, order_[place]);
+        coming.push_back(&slot->invocation);
       }
     }
     TRY(arm.live->expect(coming));

@@ -338,7 +338,7 @@ class Tuner {
         const auto place = static_cast<std::size_t>(arm);
         log_ratios[place].push_back(stats::block_log_ratio(first, *block.times_ns[place], weights_));
       }
-      if (rung == 0 && all_far_behind(block, active)) break;
+      if (rung == 0 && !block.disturbed && !runner.noisy() && all_far_behind(block, active)) break;
     }
     for (std::size_t workload = 0; workload < workloads_.size(); ++workload) {
       if (!leader_ns[workload].empty()) expected_ns_[workload] = stats::median(leader_ns[workload]);

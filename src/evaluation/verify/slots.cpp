@@ -103,6 +103,10 @@ void Slots::meet(const std::string& source_id, std::size_t workload, int end, Sl
 void Slots::meet_one(const std::string& source_id, std::size_t workload, int number) {
   Met& met = met_[{source_id, workload, SlotUse::blocks}];
   if (number >= met.below) met.others.insert(number);
+  while (!met.others.empty() && *met.others.begin() == met.below) {
+    met.others.erase(met.others.begin());
+    ++met.below;
+  }
 }
 
 std::vector<int> Slots::not_met(const std::vector<std::string>& source_ids, const std::vector<std::size_t>& workloads,

@@ -208,7 +208,7 @@ TEST_F(Programs, ErrorsOfEarlierSlots_StandForThreeRunsOfTheReference) {
 TEST_F(Programs, ErrorsOfEarlierSlots_StandForThoseOfEachBand) {
   columns_ = 64;
   model::Definition& definition = task_->definition;
-  definition.axes.emplace_back("N", columns_);
+  definition.axes.push_back({"N", columns_});
   for (model::TensorSpec* tensor : {&definition.inputs[0], &definition.outputs[0]}) tensor->shape->emplace_back("N");
   definition.outputs[0].dtype = model::DType::bfloat16;
   const auto all = prepared(64, 1);
