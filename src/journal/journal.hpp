@@ -101,8 +101,8 @@ class Journal {
   virtual base::Result<void> record_step(std::string_view run, const StepRecord& step) = 0;
   /// Takes a step as record_step does, and with it the text that its input hash is of, unless that is empty, as store
   /// does. It is found and listed from now on, and durable when a later settle() returns, or before: what is recorded
-  /// is committed in order, so that no step is durable before one that was recorded before it, unless that one was lost. @error as settle: an
-  /// earlier write of the run was lost.
+  /// is committed in order, so that no step is durable before one that was recorded before it, unless that one was
+  /// lost. @error as settle: an earlier write of the run was lost.
   virtual base::Result<void> record_soon(std::string_view run, StepRecord step, std::string input_text) {
     if (!input_text.empty()) TRY(store(input_text));
     return record_step(run, step);
