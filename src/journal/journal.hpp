@@ -94,7 +94,8 @@ class Journal {
 
   // Steps
   /// The step's record, when it was written with the same input hash. A record with another input hash is not returned.
-  /// Of a run that this object has written what another one writes meanwhile may be missed: a run is written by one.
+  /// Of a run that this object writes what another one writes before finish_run() may be missed: a run is written by
+  /// one.
   virtual base::Result<std::optional<StepRecord>> find_step(std::string_view run, const StepKey& key,
                                                             std::string_view input_hash) = 0;
   /// Durable when it returns. Writing the same key again with another input replaces it; the same input is a no-op.
@@ -107,8 +108,9 @@ class Journal {
     if (!input_text.empty()) TRY(store(input_text));
     return record_step(run, step);
   }
-  /// Waits until everything that was recorded before is durable. @error what record_step would have said of a write of
-  /// the run that was lost since the last call, the first one's.
+  /// Waits until everything that was recorded before is durable. @error why the first write of the run was lost, of
+  /// which the record has a hole from then on: the same at each call until finish_run(), and nothing that a search
+  /// takes for bad luck.
   virtual base::Result<void> settle(std::string_view /*run*/) { return {}; }
   /// Waits for what the calling thread has recorded, and for what was recorded before that. @error as settle.
   virtual base::Result<void> settle_own(std::string_view /*run*/) { return {}; }

@@ -101,6 +101,7 @@ class SqliteJournal final : public Journal {
     writes_.settle();
     if (result) TRY(why_lost(run));
     forget_lost(run);
+    written_.forget(run);
     const std::lock_guard lock(mutex_);
     const auto text = result ? std::optional(canonical(*result)) : std::nullopt;
     TRY(database_->run("UPDATE runs SET status = ?2, result = ?3, decision_hash = ?4 WHERE id = ?1", run,

@@ -44,4 +44,9 @@ base::Result<void> StepFilter::add(std::string_view run, const StepKey& key, std
   return {};
 }
 
+void StepFilter::forget(std::string_view run) {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = runs_.find(run); found != runs_.end()) runs_.erase(found);
+}
+
 }  // namespace accelopt::journal

@@ -26,6 +26,8 @@ class StepFilter {
   /// one. @error what it gives.
   base::Result<void> add(std::string_view run, const StepKey& key, std::string_view input_hash,
                          const std::function<base::Result<void>(const See& see)>& list);
+  /// It is written here no more: another process may go on with it.
+  void forget(std::string_view run);
 
  private:
   std::mutex mutex_;

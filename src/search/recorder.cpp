@@ -33,21 +33,6 @@ model::Usage Recorder::usage_in(const Json& output) {
   return there ? usage->get<model::Usage>() : model::Usage();
 }
 
-base::Result<void> Recorder::settle() {
-  return keep_reason(journal_.settle(run_));
-}
-
-base::Result<void> Recorder::settle_own() {
-  return keep_reason(journal_.settle_own(run_));
-}
-
-base::Result<void> Recorder::keep_reason(base::Result<void> settled) {
-  const std::scoped_lock lock(lost_mutex_);
-  if (!settled && !lost_) lost_ = std::move(settled).error();
-  if (lost_) return tl::make_unexpected(*lost_);
-  return {};
-}
-
 base::Result<bool> Recorder::on_record(const journal::StepKey& key, const Json& input) {
   TRY_ASSIGN(const auto known, journal_.find_step(run_, key, base::sha256_hex(base::canonical(input))));
   return known.has_value();

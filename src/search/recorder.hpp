@@ -6,7 +6,6 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -59,11 +58,11 @@ class Recorder {
       step.usage = usage_in(output);
     if constexpr (kReadsBackEqual<T>) {
       step.output = std::move(output);
-      TRY(keep_reason(journal_.record_soon(run_, std::move(step), std::move(input_text))));
+      TRY(journal_.record_soon(run_, std::move(step), std::move(input_text)));
       return made;
     } else {
       step.output = output;
-      TRY(keep_reason(journal_.record_soon(run_, std::move(step), std::move(input_text))));
+      TRY(journal_.record_soon(run_, std::move(step), std::move(input_text)));
       TRY(settle());
       TRY_ASSIGN(T value, base::decode<T>(output, "journal step " + key.kind));
       return value;
@@ -71,10 +70,10 @@ class Recorder {
   }
 
   /// To be called before something is asked outside of this process, and at the end: waits until what is recorded is
-  /// durable. @error as Journal::settle, also of an earlier call.
-  base::Result<void> settle();
+  /// durable. @error as Journal::settle.
+  base::Result<void> settle() { return journal_.settle(run_); }
   /// The same where what is asked rests on nothing that another thread has recorded since the last settle().
-  base::Result<void> settle_own();
+  base::Result<void> settle_own() { return journal_.settle_own(run_); }
 
   /// Whether the step is on record with this input.
   base::Result<bool> on_record(const journal::StepKey& key, const base::Json& input);
@@ -98,7 +97,6 @@ class Recorder {
  private:
   /// The step's output; nothing: it is not on record and may be done.
   base::Outcome<std::optional<base::Json>> find(const journal::StepKey& key, const std::string& input_hash);
-  base::Result<void> keep_reason(base::Result<void> settled);
   static model::Usage usage_in(const base::Json& output);
   [[nodiscard]] std::chrono::milliseconds since_start() const;
 
@@ -108,8 +106,6 @@ class Recorder {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::atomic<int> found_ = 0;
   std::atomic<int> absent_ = 0;
-  std::mutex lost_mutex_;
-  std::optional<base::Error> lost_;  ///< why a write came to nothing
 };
 
 }  // namespace accelopt::search

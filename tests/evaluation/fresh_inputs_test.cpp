@@ -27,6 +27,13 @@ class FreshInputs : public testing::Test {
     EXPECT_TRUE(out) << out.error().message;
     return out ? *out : model::Evaluation{};
   }
+  static BlockRunner::Plan race_of(const model::Kernel& baseline, const model::Kernel& candidate) {
+    BlockRunner::Plan plan;
+    plan.arms = {&baseline, &candidate};
+    plan.workloads = {0};
+    plan.first_candidate = 1;
+    return plan;
+  }
   /// Calls that a triage makes before its first block.
   int calls_before() {
     const int before = target_.calls;
@@ -251,15 +258,11 @@ TEST_F(FreshInputs, AShortRaceMeetsNoMoreSlotsThanItHasBlocks) {
   Slots slots(target_, task, 1, 4);
   const model::Kernel baseline(task.baseline);
   const model::Kernel candidate(fake_kernel("time=500000"));
-  BlockRunner::Plan plan;
-  plan.arms = {&baseline, &candidate};
-  plan.workloads = {0};
-  plan.first_candidate = 1;
-  BlockRunner first(target_, task, slots, plan);
+  BlockRunner first(target_, task, slots, race_of(baseline, candidate));
   ASSERT_TRUE(first.next({0, 1}, {}));  // and one that warms up
   const std::vector<int> left = slots.not_met({candidate.id()}, {0}, slots.count());
   EXPECT_EQ(left.back(), slots.count() + 1);
-  BlockRunner second(target_, task, slots, plan);
+  BlockRunner second(target_, task, slots, race_of(baseline, candidate));
   const auto block = second.next({0, 1}, {});
   ASSERT_TRUE(block);
   EXPECT_TRUE(std::ranges::find(left, block->slot) != left.end()) << "no slot is met twice";
@@ -270,11 +273,7 @@ TEST_F(FreshInputs, RepeatedCallsLeaveNoGapsAmongTheSlotsOfBlocks) {
   Slots slots(target_, task, 1, 4);
   const model::Kernel baseline(task.baseline);
   const model::Kernel candidate(fake_kernel("time=500000 disturbed"));  // its calls are repeated
-  BlockRunner::Plan plan;
-  plan.arms = {&baseline, &candidate};
-  plan.workloads = {0};
-  plan.first_candidate = 1;
-  BlockRunner runner(target_, task, slots, plan);
+  BlockRunner runner(target_, task, slots, race_of(baseline, candidate));
   const int a_generation = slots.count() - 1;  // its first slot warms up
   for (int block = 0; block < 2 * a_generation; ++block) ASSERT_TRUE(runner.next({0, 1}, {}));
   const std::string id = candidate.id();
@@ -288,11 +287,7 @@ TEST_F(FreshInputs, AfterASlotIsDrawnACallThatDoesNotCountComesFirst) {
   for (int number = 0; number < slots.count(); ++number) ASSERT_TRUE(slots.get(0, number));
   const model::Kernel baseline(task.baseline);
   const model::Kernel candidate(fake_kernel("time=500000"));
-  BlockRunner::Plan plan;
-  plan.arms = {&baseline, &candidate};
-  plan.workloads = {0};
-  plan.first_candidate = 1;
-  BlockRunner runner(target_, task, slots, plan);
+  BlockRunner runner(target_, task, slots, race_of(baseline, candidate));
   const int a_generation = slots.count() - 1;
   for (int block = 0; block < a_generation; ++block) ASSERT_TRUE(runner.next({0, 1}, {}));
   EXPECT_EQ(target_.calls, 2 * slots.count()) << "all slots were there";
@@ -308,12 +303,8 @@ TEST_F(FreshInputs, CallsThatWarmUpAreNotRepeated) {
   target_.early_calls = 2;
   const model::Kernel baseline(task.baseline);
   const model::Kernel candidate(fake_kernel("time=500000"));
-  BlockRunner::Plan plan;
-  plan.arms = {&baseline, &candidate};
-  plan.workloads = {0};
-  plan.first_candidate = 1;
   for (int number = 0; number < slots.count(); ++number) ASSERT_TRUE(slots.get(0, number));
-  BlockRunner runner(target_, task, slots, plan);
+  BlockRunner runner(target_, task, slots, race_of(baseline, candidate));
   ASSERT_TRUE(runner.next({0, 1}, {}));
   EXPECT_EQ(target_.calls, 4);
 }

@@ -248,6 +248,18 @@ TEST_F(JournalFile, AStepThatIsLost_IsToldToItsRunUntilThatEnds) {
   EXPECT_EQ((*journal)->steps("r1")->size(), 3U);
 }
 
+TEST_F(JournalFile, AfterARunWasLeft_WhatAnotherProcessAddsIsFound) {
+  make_journal();
+  const auto journal = open_journal(workspace());
+  ASSERT_TRUE(journal);
+  const StepRecord added = sample_step(6, "plan", "in", "x");
+  ASSERT_TRUE((*journal)->record_soon("r1", sample_step(5, "plan", "in", "x"), ""));
+  EXPECT_FALSE((*journal)->find_step("r1", added.key, "in")->has_value());
+  ASSERT_TRUE((*journal)->finish_run("r1", model::RunStatus::waiting, std::nullopt, ""));
+  ASSERT_TRUE((*open_journal(workspace()))->record_step("r1", added));
+  EXPECT_TRUE((*journal)->find_step("r1", added.key, "in")->has_value());
+}
+
 TEST_F(JournalFile, AFolderThatMayNotBeWrittenIsRefused) {
   make_journal();
   ASSERT_EQ(::chmod(workspace().parent_path().c_str(), 0755), 0);

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "base/files.hpp"
+#include "base/sqlite.hpp"
+#include "journal/sqlite_journal.hpp"
+#include "search/asker.hpp"
 #include "search/fake_iteration.hpp"
 #include "search/journaled_chat.hpp"
 
@@ -127,6 +130,33 @@ class LookingModel final : public llm::ChatModel {
  private:
   std::filesystem::path folder_;
 };
+
+TEST(JournaledChat, ALostWrite_IsNoBadLuckOfAModel) {
+  const auto folder = base::TemporaryFolder::create("accelopt-recorder");
+  ASSERT_TRUE(folder);
+  const auto journal = journal::open_sqlite_journal(folder->path(), {.busy_timeout = std::chrono::milliseconds(20)});
+  ASSERT_TRUE(journal);
+  journal::RunInfo run;
+  run.id = "r1";
+  ASSERT_TRUE((*journal)->create_run(run));
+  const auto other =
+      base::Database::open(folder->path() / "accelopt.db", base::OpenMode::create, std::chrono::milliseconds(20));
+  ASSERT_TRUE(other);
+  ASSERT_TRUE((*other)->execute("BEGIN IMMEDIATE"));
+  Recorder answers(**journal, "r1", Missing::do_it);
+  Recorder builds(**journal, "r1", Missing::do_it);  // a run has several
+  ASSERT_TRUE(builds.once<Counted>({{.iteration = 1}, "build"}, {}, []() -> Outcome<Counted> { return Counted{}; }));
+  const auto told = builds.settle();
+  ASSERT_FALSE(told);
+  EXPECT_FALSE(is_bad_luck(told.error().code)) << told.error().message;
+  ASSERT_TRUE((*other)->execute("ROLLBACK"));
+  LookingModel model(folder->path());
+  const auto reply = make_journaled_chat(model, answers)->chat({}, {});
+  ASSERT_FALSE(reply);
+  EXPECT_FALSE(is_bad_luck(reply.error().code));
+  EXPECT_TRUE(model.seen.empty()) << "nothing is paid for";
+  EXPECT_FALSE(answers.settle()) << "and the other one hears of it, too";
+}
 
 TEST(JournaledChat, WhatAQuestionRestsOn_IsOnRecordBeforeItIsAsked) {
   const auto folder = base::TemporaryFolder::create("accelopt-recorder");

@@ -344,20 +344,9 @@ base::Result<void> DeviceSlots::keep_rows(std::span<const std::byte> rows, Work&
   return device_.copy_in(to, rows);
 }
 
-const std::vector<DeviceSlots::KnownErrors>* DeviceSlots::known_errors(const SlotRequest& request,
-                                                                       std::size_t index) const {
-  if (request.every_run && index == 0) return nullptr;
-  const auto known = known_errors_.find(kind_of(request, index));
-  if (known == known_errors_.end()) return nullptr;
-  const bool all = std::ranges::all_of(known->second, [](const KnownErrors& one) { return one.factor.has_value(); });
-  return all ? &known->second : nullptr;
-}
-
 /// One set of inputs whose float run says nothing of the others is enough to make all of them from then on.
-bool DeviceSlots::may_learn(const SlotRequest& request, std::size_t index) const {
-  const auto known = known_errors_.find(kind_of(request, index));
-  return known == known_errors_.end() ||
-         std::ranges::all_of(known->second, [](const KnownErrors& one) { return one.factor.has_value(); });
+bool DeviceSlots::float_run_tells(const std::vector<KnownErrors>& outputs) {
+  return std::ranges::all_of(outputs, [](const KnownErrors& one) { return one.factor.has_value(); });
 }
 
 void DeviceSlots::learn(const SlotRequest& request, std::size_t index, const std::vector<evaluation::HonestErrors>& all,
@@ -403,10 +392,13 @@ base::Result<void> DeviceSlots::calibrate(const SlotRequest& request, std::size_
     std::uint64_t seed;
   };
   const std::uint64_t seed = request.perturbation + 4 * index;
-  const std::vector<KnownErrors>* const known = known_errors(request, index);
+  const auto place = known_errors_.find(kind_of(request, index));
+  const bool tells = place == known_errors_.end() || float_run_tells(place->second);
+  const bool first = place == known_errors_.end() || (request.every_run && index == 0);
+  const std::vector<KnownErrors>* const known = tells && !first ? &place->second : nullptr;
+  const bool learns = tells && first;
   std::vector<Honest> runs{{true, false, 0}};
   if (known == nullptr) runs.insert(runs.end(), {{false, true, seed}, {false, true, seed + 1}, {true, true, seed + 2}});
-  const bool learns = known == nullptr && may_learn(request, index);
   std::vector<evaluation::HonestErrors> of_float;
   for (const Honest& honest : runs) {
     TRY(run(request, index, honest.in_float, honest.perturbed, honest.seed, work.other, work, variant));

@@ -88,9 +88,7 @@ class DeviceSlots {
                          std::uint64_t seed, const std::vector<DevicePointer>& outputs, Work& work,
                          const Variant& variant);
   base::Result<void> calibrate(const SlotRequest& request, std::size_t index, Work& work, Variant& variant);
-  /// By output; none where every run is to be made.
-  const std::vector<KnownErrors>* known_errors(const SlotRequest& request, std::size_t index) const;
-  [[nodiscard]] bool may_learn(const SlotRequest& request, std::size_t index) const;
+  static bool float_run_tells(const std::vector<KnownErrors>& outputs);
   void learn(const SlotRequest& request, std::size_t index, const std::vector<evaluation::HonestErrors>& all,
              const std::vector<evaluation::HonestErrors>& of_float);
   base::Result<void> take(const SlotRequest& request, const HostOutputs& given, const Bulk& bulk, Work& work,

@@ -38,8 +38,8 @@ class InterpretedKernel final : public evaluation::LiveKernel {
     return out;
   }
 
-  /// Captures them together, as where a device replays them.
   [[nodiscard]] bool looks_ahead() const override { return true; }
+  /// Captures them together, as where a device replays them.
   Result<void> expect(const std::vector<const Invocation*>& slots) override {
     TRY_ASSIGN(const BuiltPtr built, capturer_.build(kernel_, stop_));
     if (!built->per_slot) return {};
