@@ -80,6 +80,8 @@ def main():
     if len(sys.argv) != 2:
         sys.exit("usage: tidy-units.py BUILD_FOLDER")
     build = Path(sys.argv[1]).resolve()
+    if not (build / "compile_commands.json").exists():
+        sys.exit(f"tidy-units.py: {build} has no compile_commands.json: configure it by the preset `tidy`")
     merged = build / "merged"
     units = merge(build, merged)
     found = set()

@@ -333,7 +333,10 @@ def main():
         parser.error(f"LIBRARY has to be one of {', '.join(LIBRARIES)}")
     folder = pathlib.Path(options.task) if pathlib.Path(options.task, "task.toml").exists() else SUITE / options.task
     task, deadline, code = Task(folder), time.monotonic() + options.seconds, 0
-    clock = Clock()
+    try:
+        clock = Clock()
+    except (ImportError, RuntimeError, AssertionError) as problem:  # the last: PyTorch without CUDA
+        parser.exit(1, f"library_times.py: PyTorch with a CUDA device is needed: {problem}\n")
     for library in options.library.split(","):
         def report(found, library=library):
             if options.json:

@@ -437,6 +437,10 @@ def main():
     options = parser.parse_args()
     for name in ("programs", "checkout", "out"):
         setattr(options, name, getattr(options, name).resolve())
+    if not (options.programs / "accelopt").exists():
+        parser.error(f"{options.programs} has no accelopt: PROGRAMS is the folder of the program")
+    if not (options.checkout / "experiments" / "flb_optimize" / "solutions").is_dir():
+        parser.error(f"{options.checkout} has no experiments/flb_optimize/solutions: CHECKOUT is one of AccelOpt's repository")
     os.environ.setdefault("ACCELOPT_NCU", "off")
     os.environ.setdefault("ACCELOPT_PYTHON", sys.executable)
     sitting = Sitting(options)

@@ -126,6 +126,19 @@ class Sitting(unittest.TestCase):
             self.assertIn("| gqa_paged_decode_h32_kv4 | 1.00 us | 0.50 us | 50.0 % | 4.00 us; 4x [2, 5] | 4.00 us; 4x [2, 5] |", text)
             self.assertIn("NOT COMPLETE", text)
 
+    def test_folders_of_something_else_are_refused_before_anything_is_measured(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "bin").mkdir()
+            (folder / "bin" / "accelopt").write_text("")
+            for programs, checkout, expected in ((folder, folder, "has no accelopt"), (folder / "bin", folder, "has no experiments/flb_optimize/solutions")):
+                told = io.StringIO()
+                with mock.patch.object(sys, "argv", ["published_table.py", str(programs), str(checkout), str(folder / "out")]), \
+                        contextlib.redirect_stderr(told), self.assertRaises(SystemExit):
+                    table.main()
+                self.assertIn(expected, told.getvalue())
+            self.assertFalse((folder / "out").exists())
+
     def test_a_task_s_copy_asks_for_what_published_kernels_take(self):
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
