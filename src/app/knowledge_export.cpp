@@ -39,9 +39,9 @@ Result<void> write_items(memory::KnowledgeStore& store, const std::vector<memory
   }
   TRY_ASSIGN(const auto solutions, store.solutions(wanted));
   std::map<std::string, Json> left;
-  for (const memory::SolutionRecord& solution : solutions) left.emplace(solution.id, json_of(solution));
+  for (const memory::SolutionRecord& solution : solutions) left.emplace(solution.id, app::json_of(solution));
   for (const memory::Item& item : items) {
-    Json line = json_of(item);
+    Json line = app::json_of(item);
     for (const std::string& id : {item.experience.slow, item.experience.fast}) {
       if (const auto found = left.find(id); found != left.end()) {
         line["solutions"].push_back(std::move(found->second));

@@ -18,7 +18,7 @@ using base::Result;
 using model::Solution;
 
 /// Share of the gain in a file of its own that a simpler form has to keep.
-constexpr double kKept = 0.9;
+constexpr double kKeptShare = 0.9;
 
 std::vector<std::string> own_flags_of(const Solution& winner) {
   const auto directives = model::parse_cpu_directives(model::main_text(winner));
@@ -121,7 +121,7 @@ Result<BuildRace> race_in_user_build(const Shell& shell, const DeviceFlags& devi
     return std::optional<BuildRace>();
   };
   TRY_ASSIGN(const auto all_flags, race(scaffold::FlagsBy::own_file));
-  const double wanted = all_flags ? kKept * all_flags->ratio.estimate : 0;
+  const double wanted = all_flags ? kKeptShare * all_flags->ratio.estimate : 0;
   for (const scaffold::FlagsBy by : {scaffold::FlagsBy::nothing, scaffold::FlagsBy::pragmas}) {
     TRY_ASSIGN(const auto simple, race(by));
     if (simple && simple->ratio.estimate >= wanted) return *simple;

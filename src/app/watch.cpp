@@ -16,7 +16,7 @@ using journal::EventLine;
 
 /// How often the journal is looked at: a run writes its events down twice a second.
 constexpr std::chrono::milliseconds kPause{250};
-constexpr int kEventsAtOnce = 1000;
+constexpr int kWatchedAtOnce = 1000;
 
 /// Sleeps; false when the watching is to end.
 bool pause(const std::stop_token& stop) {
@@ -61,12 +61,12 @@ base::Result<void> WatchedRun::follow(WatchSink& sink, const std::stop_token& st
 
 base::Result<void> WatchedRun::tell_news(WatchSink& sink, std::int64_t since_ms) {
   for (;;) {
-    TRY_ASSIGN(const auto lines, control_->events(id_, last_event_, kEventsAtOnce));
+    TRY_ASSIGN(const auto lines, control_->events(id_, last_event_, kWatchedAtOnce));
     for (const EventLine& line : lines) {
       last_event_ = line.number;
       if (line.at_ms >= since_ms) TRY(sink.on(line));
     }
-    if (lines.size() < kEventsAtOnce) return {};
+    if (lines.size() < kWatchedAtOnce) return {};
   }
 }
 

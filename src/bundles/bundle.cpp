@@ -111,7 +111,7 @@ Result<Json> read_solution(const std::filesystem::path& folder, const Json& hash
     return fail(ErrorCode::corrupt, "a solution is not named by its hash");
   const std::string name = hash.get<std::string>() + ".json";
   TRY_ASSIGN(const std::string text, read_plain_file(folder, std::string(kSolutions) + "/" + name, kMostSolutionBytes));
-  if (base::sha256_hex(text) != hash) return fail(ErrorCode::corrupt, "solution " + name + " is damaged");
+  if (hash != base::sha256_hex(text)) return fail(ErrorCode::corrupt, "solution " + name + " is damaged");
   return parse_distrusted(text, name);
 }
 
@@ -195,7 +195,7 @@ Result<Bundle> decode_manifest(const std::filesystem::path& folder, const Json& 
              base::decode<evaluation::MeasureSettings>(manifest.value("settings", Json()), "settings"));
   TRY(check_bounds(bundle.settings));
   TRY_ASSIGN(const std::string task, read_plain_file(folder, kTask, kMostTaskBytes));
-  if (base::sha256_hex(task) != manifest.value("task_file", Json()))
+  if (manifest.value("task_file", Json()) != base::sha256_hex(task))
     return fail(ErrorCode::corrupt, "task.json is damaged");
   TRY_ASSIGN(const Json task_json, parse_distrusted(task, kTask));
   TRY_ASSIGN(bundle.task, base::decode<model::Task>(task_json, kTask));

@@ -43,7 +43,7 @@ base::Result<void> check_workloads(const std::vector<model::WorkloadTiming>& wor
 }
 
 base::Result<void> check_status(model::Status status, const Json& name) {
-  if (model::to_string(status) == name) return {};
+  if (name == model::to_string(status)) return {};
   return refuse("the status " + name.dump() + " is none");
 }
 

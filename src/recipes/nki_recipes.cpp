@@ -18,9 +18,9 @@ namespace accelopt::recipes {
 namespace {
 
 using nki::Call;
-using nki::Statement;
+using NkiStatement = nki::Statement;
 using nki::Token;
-using Statements = std::vector<Statement>;
+using Statements = std::vector<NkiStatement>;
 
 constexpr const char* kWholeKernel = "kernel:all";
 constexpr int kNarrowest = 16;        ///< what has less is a column of its own
@@ -46,7 +46,7 @@ int number_of(const std::string& text) {
 /// What all kernels with loops like these have in common.
 std::string shape_of(const Statements& all) {
   const auto any = [&](std::initializer_list<const char*> names) {
-    return std::any_of(all.begin(), all.end(), [&](const Statement& one) {
+    return std::any_of(all.begin(), all.end(), [&](const NkiStatement& one) {
       return std::any_of(names.begin(), names.end(), [&](const char* name) { return nki::calls(one, name); });
     });
   };
@@ -61,13 +61,13 @@ std::string shape_of(const Statements& all) {
 /// The width n of nl.arange(n)[None, :], or where it is a name the number that the name is given.
 std::set<int> widths(const Statements& all) {
   std::set<int> out;
-  for (const Statement& one : all) {
+  for (const NkiStatement& one : all) {
     const std::vector<Token>& t = one.tokens;
     for (std::size_t i = 0; i + 7 < t.size(); ++i) {
       if (t[i].value != "arange" || t[i + 1].value != "(" || t[i + 3].value != ")" || t[i + 5].value != "None")
         continue;
       if (const int n = number_of(t[i + 2].value); n > 0) out.insert(n);
-      for (const Statement& other : all) {
+      for (const NkiStatement& other : all) {
         if (other.target == t[i + 2].value && other.tokens.size() == 3 && number_of(other.tokens[2].value) > 0)
           out.insert(number_of(other.tokens[2].value));
       }
@@ -78,7 +78,7 @@ std::set<int> widths(const Statements& all) {
 
 Statements widened(const Statements& all, int from, int to) {
   Statements out;
-  for (const Statement& one : all) {
+  for (const NkiStatement& one : all) {
     std::string text = one.text;
     for (std::size_t i = one.tokens.size(); i-- > 0;) {
       const int n = one.tokens[i].kind == Token::Kind::number ? number_of(one.tokens[i].value) : 0;
@@ -228,7 +228,7 @@ std::optional<Statements> make_affine(const Statements& all, const std::string& 
 /// How often anything reads the name.
 std::size_t readers(const Statements& all, std::string_view name) {
   std::size_t out = 0;
-  for (const Statement& one : all) out += nki::times_read(one, name);
+  for (const NkiStatement& one : all) out += nki::times_read(one, name);
   return out;
 }
 
@@ -297,7 +297,7 @@ std::optional<Statements> two_scalars(Statements all, std::size_t place) {
 }
 
 bool lies_in_psum(const Statements& all, const std::string& name) {
-  return std::any_of(all.begin(), all.end(), [&](const Statement& one) {
+  return std::any_of(all.begin(), all.end(), [&](const NkiStatement& one) {
     const auto call = one.target == name ? nki::call_of(one) : std::nullopt;
     constexpr std::array kTensorE{"nc_matmul", "matmul", "nc_transpose", "transpose"};
     return call && (std::find(kTensorE.begin(), kTensorE.end(), call->function) != kTensorE.end() ||

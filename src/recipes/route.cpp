@@ -14,7 +14,7 @@ namespace {
 
 /// Routes that are gone on with, and steps of the longest.
 constexpr std::size_t kExtended = 3;
-constexpr std::size_t kMostSteps = 3;
+constexpr std::size_t kMostRouteSteps = 3;
 /// A step is added without a look at what the one before gave: only where it was measured at least this often, is
 /// expected to pay by this much, and has paid with some certainty.
 constexpr double kSeenEnough = 1;
@@ -94,7 +94,7 @@ std::vector<Route> extended(const syntax::Clang& clang, const KernelSource& kern
   std::vector<Route> longer;
   std::vector<Route> ends(routes.begin(),
                           routes.begin() + static_cast<std::ptrdiff_t>(std::min(kExtended, routes.size())));
-  for (std::size_t steps = 1; steps < kMostSteps && !ends.empty(); ++steps) {
+  for (std::size_t steps = 1; steps < kMostRouteSteps && !ends.empty(); ++steps) {
     std::vector<Route> further;
     for (const Route& route : ends) {
       KernelSource at = kernel;

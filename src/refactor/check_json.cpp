@@ -19,10 +19,10 @@ namespace accelopt::refactor {
 namespace {
 
 constexpr int kSchema = 1;
-constexpr auto kGoals = std::to_array<base::Named<Goal>>({{Goal::time, "time"},
-                                                          {Goal::complexity, "complexity"},
-                                                          {Goal::memory, "memory"},
-                                                          {Goal::readability, "readability"}});
+constexpr auto kStoredGoals = std::to_array<base::Named<Goal>>({{Goal::time, "time"},
+                                                                {Goal::complexity, "complexity"},
+                                                                {Goal::memory, "memory"},
+                                                                {Goal::readability, "readability"}});
 constexpr auto kPreferences = std::to_array<base::Named<Preference>>({{Preference::unasked, "unasked"},
                                                                       {Preference::after, "after"},
                                                                       {Preference::before, "before"},
@@ -35,7 +35,7 @@ constexpr auto kVerdicts = std::to_array<base::Named<Verdict>>({{Verdict::refuse
                                                                 {Verdict::better, "smaller"},
                                                                 {Verdict::not_better, "not_simpler"},
                                                                 {Verdict::better, "simpler"}});
-constexpr auto kRoles =
+constexpr auto kStoredRoles =
     std::to_array<base::Named<Role>>({{Role::race, "race"}, {Role::check, "check"}, {Role::held_out, "held_out"}});
 
 }  // namespace
@@ -47,7 +47,7 @@ ACCELOPT_JSON(Gate) {
 ACCELOPT_JSON(Unit) {
   field.required("workload", it.workload, "size", it.size, "count", it.count, "raced", it.raced, "timed", it.timed);
   field.optional("sized", it.sized);
-  field.named("role", it.role, kRoles);
+  field.named("role", it.role, kStoredRoles);
 }
 
 ACCELOPT_JSON(StartUp) {
@@ -88,7 +88,7 @@ ACCELOPT_JSON(CheckResult) {
     const int schema = kSchema;
     field.required("schema", schema);
   }
-  field.optional_name("goal", it.goal, kGoals);
+  field.optional_name("goal", it.goal, kStoredGoals);
   field.converted(
       "verdict", it.verdict, [&](Verdict verdict) { return std::string(to_string(verdict, it.goal)); },
       [](const base::Json& in) {

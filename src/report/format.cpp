@@ -22,14 +22,14 @@ std::string three_digits(double value) {
   return fmt::format("{:.{}f}", value, decimals);
 }
 
-struct Unit {
+struct DisplayUnit {
   double size;
   const char* name;
 };
 
 /// The value in the largest unit of which it is at least one.
-std::string in_units(double value, const Unit* first, const Unit* last, std::string (*digits)(double)) {
-  const Unit* unit = first;
+std::string in_units(double value, const DisplayUnit* first, const DisplayUnit* last, std::string (*digits)(double)) {
+  const DisplayUnit* unit = first;
   // 999.6 would be written as 1000.
   while (unit + 1 != last && value >= unit[1].size * 0.9995) ++unit;
   return digits(value / unit->size) + " " + unit->name;
@@ -99,7 +99,7 @@ std::string format_percent(double share) {
 
 std::string format_bytes(double bytes) {
   if (!std::isfinite(bytes)) return kUnknown;
-  static constexpr std::array<Unit, 5> kUnits{
+  static constexpr std::array<DisplayUnit, 5> kUnits{
       {{1, "B"}, {0x1p10, "KiB"}, {0x1p20, "MiB"}, {0x1p30, "GiB"}, {0x1p40, "TiB"}}};
   const auto digits = [](double value) { return fixed(value, value < 9.95 ? 1 : 0); };
   if (bytes < 1023.5) return fmt::format("{:.0f} B", bytes);

@@ -20,8 +20,8 @@ namespace {
 
 using base::Result;
 
-constexpr int kSchema = 1;
-constexpr double kAlpha = 0.05;
+constexpr int kResolveSchema = 1;
+constexpr double kResolveAlpha = 0.05;
 constexpr std::uint64_t kSeed = 1;  ///< of the bootstrap: the same lines give the same interval
 constexpr auto kArms = std::to_array<base::Named<MemoryArm>>(
     {{MemoryArm::cold, "cold"}, {MemoryArm::warm, "warm"}, {MemoryArm::shuffled, "shuffled"}});
@@ -118,8 +118,8 @@ ArmRatio ratio_of(const std::vector<const ResolveLine*>& lines, MemoryArm arm) {
     seconds.push_back(std::move(both.first));
     evaluations.push_back(std::move(both.second));
   }
-  ratio.seconds = stats::ratio_over_groups(seconds, kAlpha, kSeed);
-  ratio.evaluations = stats::ratio_over_groups(evaluations, kAlpha, kSeed);
+  ratio.seconds = stats::ratio_over_groups(seconds, kResolveAlpha, kSeed);
+  ratio.evaluations = stats::ratio_over_groups(evaluations, kResolveAlpha, kSeed);
   return ratio;
 }
 
@@ -144,7 +144,7 @@ double ResolveLine::share() const {
 
 ACCELOPT_JSON(ResolveLine) {
   if constexpr (!Field::kReads) {
-    field.required("schema", kSchema, "type", "resolve");
+    field.required("schema", kResolveSchema, "type", "resolve");
   }
   field.required("suite", it.suite, "suite_version", it.suite_version, "suite_hash", it.suite_hash);
   field.required("suite_run", it.suite_run, "round", it.round, "created", it.created);
@@ -172,7 +172,7 @@ Result<std::vector<ResolveLine>> read_resolve_lines(std::string_view text, std::
     if (base::trimmed(line).empty()) continue;
     const std::string where = fmt::format("{}:{}", name, number);
     TRY_ASSIGN(const base::Json json, base::parse_json(line, where));
-    TRY(base::check_schema(json, kSchema, where));
+    TRY(base::check_schema(json, kResolveSchema, where));
     TRY_ASSIGN(ResolveLine read, base::decode<ResolveLine>(json, where));
     lines.push_back(std::move(read));
   }

@@ -186,13 +186,13 @@ void share_device(std::vector<Piece> pieces, Timeline& timeline) {
   }
 }
 
-constexpr int kColumns = 72;
+constexpr int kTimelineColumns = 72;
 
 /// One sign a column: how much of its time was covered.
 std::string row_of(const WorkTime& work, double wall_seconds) {
   std::string row;
-  const double width = wall_seconds / kColumns;
-  for (int column = 0; column < kColumns; ++column) {
+  const double width = wall_seconds / kTimelineColumns;
+  for (int column = 0; column < kTimelineColumns; ++column) {
     const TimeSpan cell{column * width, (column + 1) * width};
     double covered = 0;
     for (const TimeSpan& span : work.spans)
@@ -258,13 +258,13 @@ std::string to_text(const Timeline& timeline) {
                         work->count == 1 ? "" : "s", format_seconds(work->seconds), share(work->covered_seconds));
   }
   const std::string last = format_seconds(timeline.wall_seconds);
-  text += fmt::format("\n  {:<8} 0{:>{}}\n", "", last, kColumns - 1);
+  text += fmt::format("\n  {:<8} 0{:>{}}\n", "", last, kTimelineColumns - 1);
   for (const auto& [name, work] : {std::pair{"model", &timeline.model}, std::pair{"build", &timeline.build},
                                    std::pair{"verify", &timeline.verify}, std::pair{"measure", &timeline.measure}}) {
     text += fmt::format("  {:<8} {}\n", name, row_of(*work, timeline.wall_seconds));
   }
   text += fmt::format("  a column is {}: . some of it, : a quarter, + half, # three quarters and more\n",
-                      format_seconds(timeline.wall_seconds / kColumns));
+                      format_seconds(timeline.wall_seconds / kTimelineColumns));
   return text;
 }
 

@@ -22,7 +22,7 @@ using base::fail;
 using base::Result;
 
 /// The files before they are written.
-struct Draft {
+struct OperatorDraft {
   std::string target;
   std::string baseline_name;
   std::string baseline;
@@ -38,7 +38,7 @@ std::string quoted_list(const std::vector<std::string>& texts) {
 }
 
 /// "file:line" of where the marker stands, for people.
-void note_open(Draft& draft, const std::string& file, const std::string& text, const std::string& what) {
+void note_open(OperatorDraft& draft, const std::string& file, const std::string& text, const std::string& what) {
   const std::size_t at = text.find(suites::kToBeFilledIn);
   if (at == std::string::npos) return;
   const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
@@ -48,7 +48,7 @@ void note_open(Draft& draft, const std::string& file, const std::string& text, c
 /// task.toml of an example call, line by line.
 class TomlOfCall {
  public:
-  TomlOfCall(const ScaffoldOptions& options, const ExampleCall& call, Draft& draft)
+  TomlOfCall(const ScaffoldOptions& options, const ExampleCall& call, OperatorDraft& draft)
       : options_(options), call_(call), draft_(draft) {}
 
   Result<void> write() {
@@ -163,7 +163,7 @@ class TomlOfCall {
 
   const ScaffoldOptions& options_;
   const ExampleCall& call_;
-  Draft& draft_;
+  OperatorDraft& draft_;
   Stated stated_;
   std::string text_;
   int lines_ = 0;
@@ -179,7 +179,7 @@ class PythonOperator {
   PythonOperator(const ScaffoldOptions& options, const std::string& source)
       : options_(options), source_(source), statements_(python_statements(source)) {}
 
-  Result<void> draft(ExampleCall& call, Draft& out) {
+  Result<void> draft(ExampleCall& call, OperatorDraft& out) {
     TRY(refuse_extensions());
     TRY_ASSIGN(const PythonStatement* const function, find(statements_, options_.function, options_.file));
     if (function->is_kernel)
@@ -297,7 +297,7 @@ class PythonOperator {
            fmt::format("\n\ndef run({}):\n    {}{}({})\n", taken, writes ? "" : "return ", options_.function, passed);
   }
 
-  Result<std::string> reference_of(const ExampleCall& call, Draft& out) const {
+  Result<std::string> reference_of(const ExampleCall& call, OperatorDraft& out) const {
     const std::string inputs = names_of(call.inputs);
     const std::string head = "# Made by accelopt init; it runs by PyTorch on the processor, in float64 and float32.\n";
     if (options_.reference.empty()) {
@@ -343,7 +343,8 @@ class PythonOperator {
 };
 
 /// A kernel in CUDA C++, perhaps of an extension of PyTorch: its device code is kept, its launch is to be filled in.
-Result<void> draft_cuda(const ScaffoldOptions& options, const std::string& source, ExampleCall& call, Draft& out) {
+Result<void> draft_cuda(const ScaffoldOptions& options, const std::string& source, ExampleCall& call,
+                        OperatorDraft& out) {
   const std::regex definition(
       "((?:template\\s*<[^>]*>\\s*)?)((?:extern\\s+\"C\"\\s+)?__global__\\s+(?:__launch_bounds__\\s*\\([^)]*\\)\\s*)?"
       "void\\s+(?:__launch_bounds__\\s*\\([^)]*\\)\\s*)?" +
@@ -422,7 +423,7 @@ Result<void> draft_cuda(const ScaffoldOptions& options, const std::string& sourc
 
 Result<ScaffoldReport> scaffold_operator(const ScaffoldOptions& options, const std::string& source) {
   TRY_ASSIGN(ExampleCall call, parse_example(options.example));
-  Draft draft;
+  OperatorDraft draft;
   if (options.file.extension() == ".py")
     TRY(PythonOperator(options, source).draft(call, draft));
   else

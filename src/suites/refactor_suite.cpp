@@ -113,12 +113,12 @@ Result<RefactorSuite> read_suite(const fs::path& folder, const std::string& text
   return suite;
 }
 
-struct Reading {
+struct SuiteReading {
   RefactorSuite suite;
   std::string text;
   std::string hash;  ///< as its files are
 };
-Result<Reading> read(const fs::path& folder) {
+Result<SuiteReading> read(const fs::path& folder) {
   TRY_ASSIGN(std::string text, base::read_foreign_file(folder / "suite.toml", kMostBytes));
   TRY_ASSIGN(RefactorSuite suite, read_suite(folder, text));
   for (const RefactorSuiteTask& task : suite.tasks) {
@@ -127,7 +127,7 @@ Result<Reading> read(const fs::path& folder) {
       return base::fail(ErrorCode::not_found, (folder / "tasks" / task.name).string() + " is not there");
   }
   TRY_ASSIGN(std::string hash, hash_of(folder, text));
-  return Reading{std::move(suite), std::move(text), std::move(hash)};
+  return SuiteReading{std::move(suite), std::move(text), std::move(hash)};
 }
 
 }  // namespace
@@ -147,7 +147,7 @@ bool is_refactor_suite(const fs::path& folder) {
 }
 
 Result<RefactorSuite> load_refactor_suite(const fs::path& folder) {
-  TRY_ASSIGN(Reading reading, read(folder));
+  TRY_ASSIGN(SuiteReading reading, read(folder));
   if (reading.hash != reading.suite.hash) {
     return base::fail(
         ErrorCode::corrupt,
@@ -160,7 +160,7 @@ Result<RefactorSuite> load_refactor_suite(const fs::path& folder) {
 }
 
 Result<std::string> freeze_refactor_suite(const fs::path& folder) {
-  TRY_ASSIGN(const Reading reading, read(folder));
+  TRY_ASSIGN(const SuiteReading reading, read(folder));
   const auto [begin, end] = hash_line(reading.text);
   std::string text = reading.text;
   text.replace(begin, end - begin, std::string(kHashLine) + "\"" + reading.hash + "\"");

@@ -37,11 +37,11 @@ stats::Samples samples_of(const model::Evaluation& evaluation) {
   return samples_by_clock(evaluation.environment.clock);
 }
 
-using Times = std::vector<double> model::BlockSample::*;
+using SampleTimes = std::vector<double> model::BlockSample::*;
 
 /// Of the workloads whose times are in a sample, in the task's order.
 std::vector<model::WorkloadTiming> timings_of(const model::Task& task, const model::Evaluation& evaluation,
-                                              bool with_held_out, Times candidate) {
+                                              bool with_held_out, SampleTimes candidate) {
   std::vector<model::WorkloadTiming> out;
   for (const model::Workload& workload : task.workloads) {
     const bool timed = workload.role == model::Role::race || (workload.role == model::Role::held_out && with_held_out);
@@ -88,7 +88,7 @@ std::optional<Recomputed> confirm_again(const model::Task& task, const MeasureSe
     copies.add_restart(restart);
   }
   const stats::ConfirmationDecision& decision = copies.decision();
-  const Times worse = copies.worse() == 0 ? &model::BlockSample::candidate_ns : &model::BlockSample::shifted_ns;
+  const SampleTimes worse = copies.worse() == 0 ? &model::BlockSample::candidate_ns : &model::BlockSample::shifted_ns;
   Recomputed again{verdict_of(decision), plain(decision.log_ratio), decision.blocks,
                    timings_of(task, evaluation, true, worse)};
   for (std::size_t i = 0; i < again.workloads.size() && i < decision.workloads.size(); ++i)

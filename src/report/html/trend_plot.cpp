@@ -12,11 +12,11 @@
 namespace accelopt::report::html {
 namespace {
 
-constexpr double kWidth = 860;
+constexpr double kTrendWidth = 860;
 constexpr double kPanelHeight = 170;
-constexpr double kLeft = 60;
-constexpr double kRight = 20;
-constexpr double kTop = 46;
+constexpr double kTrendLeft = 60;
+constexpr double kTrendRight = 20;
+constexpr double kTrendTop = 46;
 constexpr double kGap = 44;
 constexpr int kTicks = 4;
 
@@ -49,14 +49,14 @@ Style style_of(MemoryArm arm) {
 }
 
 /// A pass with its place from left to right; first: of a group that is not alike the one before.
-struct Place {
+struct PassPlace {
   const SuitePass* pass;
   bool first;
 };
 
 double across(std::size_t at, std::size_t count) {
-  const double room = kWidth - kLeft - kRight;
-  return kLeft + room * (static_cast<double>(at) + 0.5) / static_cast<double>(count);
+  const double room = kTrendWidth - kTrendLeft - kTrendRight;
+  return kTrendLeft + room * (static_cast<double>(at) + 0.5) / static_cast<double>(count);
 }
 
 Markup label(double x, double y, const char* anchor, const std::string& words) {
@@ -73,7 +73,7 @@ Markup line(double x1, double y1, double x2, double y2, const char* colour) {
                  Markup());
 }
 
-Markup arm_of(const Panel& panel, MemoryArm arm, const std::vector<Place>& places, double top, const Axis& axis) {
+Markup arm_of(const Panel& panel, MemoryArm arm, const std::vector<PassPlace>& places, double top, const Axis& axis) {
   const Style style = style_of(arm);
   Markup marks;
   std::string path;
@@ -104,17 +104,17 @@ Markup arm_of(const Panel& panel, MemoryArm arm, const std::vector<Place>& place
   return drawn;
 }
 
-Markup panel_of(const Panel& panel, const std::vector<Place>& places, double top) {
+Markup panel_of(const Panel& panel, const std::vector<PassPlace>& places, double top) {
   double highest = 0;
-  for (const Place& place : places) {
+  for (const PassPlace& place : places) {
     for (const auto& [arm, figures] : place.pass->arms) highest = std::max(highest, panel.of(figures));
   }
   const Axis axis{.title = panel.title, .range = {0, highest > 0 ? 1.08 * highest : 1}, .unit = panel.unit};
-  Markup drawn = label(kLeft, top - 10, "start", panel.title);
+  Markup drawn = label(kTrendLeft, top - 10, "start", panel.title);
   for (const double tick : ticks_of(axis, kTicks)) {
     const double y = top + kPanelHeight * (1 - tick / axis.range.high);
-    drawn += line(kLeft, y, kWidth - kRight, y, "#e5e7eb");
-    drawn += label(kLeft - 6, y + 4, "end", short_number(tick) + panel.unit);
+    drawn += line(kTrendLeft, y, kTrendWidth - kTrendRight, y, "#e5e7eb");
+    drawn += label(kTrendLeft - 6, y + 4, "end", short_number(tick) + panel.unit);
   }
   for (std::size_t at = 1; at < places.size(); ++at) {
     if (!places[at].first) continue;
@@ -127,7 +127,7 @@ Markup panel_of(const Panel& panel, const std::vector<Place>& places, double top
 
 Markup arm_names() {
   Markup drawn;
-  double x = kLeft;
+  double x = kTrendLeft;
   for (const MemoryArm arm : kMemoryArms) {
     const Style style = style_of(arm);
     drawn += element("path",
@@ -146,16 +146,17 @@ Markup arm_names() {
 
 std::string trend_svg(const std::vector<ResolveLine>& lines) {
   const std::vector<AlikePasses> all = alike_passes(lines);
-  std::vector<Place> places;
+  std::vector<PassPlace> places;
   for (const AlikePasses& alike : all) {
     for (const SuitePass& pass : alike.passes) places.push_back({&pass, &pass == &alike.passes.front()});
   }
-  const double height = kTop + std::size(kPanels) * (kPanelHeight + kGap);
+  const double height = kTrendTop + std::size(kPanels) * (kPanelHeight + kGap);
   Markup drawn = element("title", "Seconds and evaluations to resolve, and share of the peak, pass by pass");
-  drawn += element(
-      "rect", Attributes{{"width", coordinate(kWidth)}, {"height", coordinate(height)}, {"fill", "#ffffff"}}, Markup());
+  drawn += element("rect",
+                   Attributes{{"width", coordinate(kTrendWidth)}, {"height", coordinate(height)}, {"fill", "#ffffff"}},
+                   Markup());
   drawn += arm_names();
-  double top = kTop;
+  double top = kTrendTop;
   for (const Panel& panel : kPanels) {
     drawn += panel_of(panel, places, top);
     top += kPanelHeight + kGap;
@@ -164,8 +165,8 @@ std::string trend_svg(const std::vector<ResolveLine>& lines) {
     drawn += label(across(at, places.size()), top - kGap + 18, "middle", places[at].pass->created.substr(0, 10));
   return element("svg",
                  Attributes{{"xmlns", "http://www.w3.org/2000/svg"},
-                            {"viewBox", fmt::format("0 0 {} {}", coordinate(kWidth), coordinate(height))},
-                            {"width", coordinate(kWidth)},
+                            {"viewBox", fmt::format("0 0 {} {}", coordinate(kTrendWidth), coordinate(height))},
+                            {"width", coordinate(kTrendWidth)},
                             {"height", coordinate(height)},
                             {"font-family", "sans-serif"},
                             {"font-size", "12"},
