@@ -39,9 +39,9 @@ struct Group {
 
 /// The strategy's words: who says the same under another title says the same. Without any, the title's.
 std::string text_key(const model::Experience& experience) {
-  constexpr std::size_t kMostWords = 2000;
+  constexpr std::size_t kMostKeyWords = 2000;
   std::string key;
-  for (const std::string& word : words_of(experience.strategy, kMostWords)) key += word + " ";
+  for (const std::string& word : words_of(experience.strategy, kMostKeyWords)) key += word + " ";
   return key.empty() ? "title: " + experience.title : key;
 }
 

@@ -22,7 +22,7 @@
 #include <string>
 #include <vector>
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef ACCELOPT_SANITIZED
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -65,7 +65,7 @@ void on_signal(int signal) {
 /// A sanitizer reports what the hardware traps by itself, and ends the program behind our back.
 void watch_for_findings() {
   std::vector<int> signals = {SIGABRT, SIGVTALRM};
-#ifdef __SANITIZE_ADDRESS__
+#ifdef ACCELOPT_SANITIZED
   __sanitizer_set_death_callback(keep_finding);
 #else
   signals.insert(signals.end(), {SIGSEGV, SIGBUS, SIGFPE, SIGILL});
