@@ -8,7 +8,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Comes with another package of the table, or with any machine on which one builds.
-UNLISTED = {"gcc", "make", "ca-certificates", "curl", "clang", "libgmock-dev"}
+UNLISTED = {"gcc", "make", "ca-certificates", "curl", "libgmock-dev"}
 
 
 def installed():
