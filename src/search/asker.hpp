@@ -57,7 +57,7 @@ class Asker {
   struct LostQuestion {
     journal::StepKey key;
     std::string input_hash;
-    base::Json output;
+    std::string output;  ///< canonical JSON
     base::Error reason;
   };
   template <class T, class Ask>
