@@ -123,6 +123,9 @@ class Journal {
   virtual base::Result<void> settle(std::string_view /*run*/) { return {}; }
   /// Waits for what the calling thread has recorded, and for what was recorded before that. @error as settle.
   virtual base::Result<void> settle_own(std::string_view /*run*/) { return {}; }
+  /// The calling thread begins something that rests on nothing of what it has recorded: settle_own() waits for what it
+  /// records from now on.
+  virtual void begin_own() {}
   virtual base::Result<std::vector<StepRecord>> steps(std::string_view run) = 0;  ///< in order of writing
 
   // Content-addressed texts (sources, prompts, raw answers, samples)

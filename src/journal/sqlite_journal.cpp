@@ -42,14 +42,19 @@ constexpr std::size_t kMaxInlineBytes = std::size_t{16} << 10U;
 /// page that was dropped is read again.
 constexpr const char* kCacheSize = "PRAGMA cache_size = -32768";
 
+/// Pages in the log before they are taken over into the database, 16 MiB: pages of indexes are written once instead of
+/// once a thousand pages.
+constexpr const char* kCheckpoint = "PRAGMA wal_autocheckpoint = 4000";
+
 /// How many runs a message lists when a prefix fits several.
 constexpr std::size_t kMaxListedRuns = 8;
 
 constexpr std::string_view kFindStep =
     " FROM steps WHERE run = ? AND iteration = ? AND parent = ? AND plan = ? AND attempt = ? AND fix = ? AND kind = ? "
     "AND input_hash = ?";
+constexpr std::string_view kInsertStep = ") VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)";
 /// A replaced step gets a new number: `steps` lists by the time of writing.
-constexpr std::string_view kInsertStep =
+constexpr std::string_view kReplaceStep =
     ") SELECT ?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13 WHERE NOT EXISTS(SELECT 1 FROM steps WHERE run = ?1 AND "
     "iteration = ?2 AND parent = ?3 AND plan = ?4 AND attempt = ?5 AND fix = ?6 AND kind = ?7 AND input_hash = ?8)";
 /// One row a solution and device: the one that rests on the strongest measurement, the newest of equals. A solution
@@ -60,8 +65,10 @@ constexpr std::string_view kBestKernels =
     "definition = ?1 AND (?2 = '' OR device = ?2)) WHERE place = 1 ORDER BY status = 'PASSED' DESC, speedup IS NULL, "
     "speedup DESC, number";
 
-const std::string kRecordStep =
-    std::string("INSERT OR REPLACE INTO steps(run, ").append(kStepColumns).append(kInsertStep);
+const std::string kRecordNewStep =
+    std::string("INSERT OR IGNORE INTO steps(run, ").append(kStepColumns).append(kInsertStep);
+const std::string kRecordStepAgain =
+    std::string("INSERT OR REPLACE INTO steps(run, ").append(kStepColumns).append(kReplaceStep);
 const std::string kRecordKernel =
     std::string("INSERT OR REPLACE INTO kernels(").append(kKernelColumns).append(") VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)");
 const std::string kSelectStep = std::string("SELECT ").append(kStepColumns).append(kFindStep);
@@ -172,6 +179,8 @@ class SqliteJournal final : public Journal {
     writes_.settle_own();
     return why_lost(run);
   }
+
+  void begin_own() override { GroupCommit::begin_own(); }
 
   Result<std::vector<StepRecord>> steps(std::string_view run) override {
     writes_.settle();
@@ -455,9 +464,14 @@ class SqliteJournal final : public Journal {
     const WrittenStep& step = to_write.step;
     const model::Identity& id = step.key.identity;
     const auto output = to_write.object ? std::nullopt : std::optional<std::string_view>(step.output);
-    return database_->run(kRecordStep, number, id.iteration, id.parent, id.plan, id.attempt, id.fix, step.key.kind,
-                          step.input_hash, to_write.usage, step.started.count(), step.duration.count(), output,
-                          to_write.object);
+    const auto insert = [&](const std::string& statement) {
+      return database_->run(statement, number, id.iteration, id.parent, id.plan, id.attempt, id.fix, step.key.kind,
+                            step.input_hash, to_write.usage, step.started.count(), step.duration.count(), output,
+                            to_write.object);
+    };
+    TRY(insert(kRecordNewStep));
+    if (database_->changes() > 0) return {};
+    return insert(kRecordStepAgain);
   }
 
   Result<void> insert_kernel(const KernelRecord& record) {
@@ -547,7 +561,10 @@ Result<std::unique_ptr<Journal>> open_sqlite_journal(const fs::path& folder, Ope
     if (const auto made = base::make_folders(objects); !made) return tl::make_unexpected(advised(made.error()));
   }
   TRY_ASSIGN(std::unique_ptr<Database> database, open_journal_database(folder, options));
-  if (options.access == Access::read_write) TRY(database->execute(kCacheSize));
+  if (options.access == Access::read_write) {
+    TRY(database->execute(kCacheSize));
+    TRY(database->execute(kCheckpoint));
+  }
   return std::make_unique<SqliteJournal>(std::move(database), make_file_objects(objects, options.access), folder);
 }
 

@@ -72,6 +72,8 @@ class Recorder {
   base::Result<void> settle() { return journal_.settle(run_); }
   /// The same where what is asked rests on nothing that another thread has recorded since the last settle().
   base::Result<void> settle_own() { return journal_.settle_own(run_); }
+  /// The calling thread begins something that rests on nothing of what it has recorded.
+  void begin_own() { journal_.begin_own(); }
 
   /// Whether the step is on record with this input.
   base::Result<bool> on_record(const journal::StepKey& key, const base::Json& input);
