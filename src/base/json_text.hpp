@@ -62,7 +62,7 @@ class JsonText {
     } else if constexpr (json_text::kIsOptional<T>) {
       value ? add(*value) : add_null();
     } else if constexpr (json_text::kIsVector<T>) {
-      add_list(value, [this](const auto& inner) { add(inner); });
+      add_list(value, [this](const auto& inner) { this->add(inner); });
     } else if constexpr (std::is_convertible_v<const T&, std::string_view>) {
       add_string(value);
     } else {
