@@ -70,19 +70,19 @@ base::Outcome<Answer<T>> ask(const Asked& asked, llm::ChatRequest request, const
   for (int tried = 0; tried < kTries; ++tried) {
     request.label =
         std::string(to_string(asked.role)) + " " + model::to_string(asked.identity) + " try" + std::to_string(tried);
-    TRY_ASSIGN(const llm::ChatReply reply, asked.model.chat(request, stop));
+    TRY_ASSIGN(llm::ChatReply reply, asked.model.chat(request, stop));
     answer.usage += reply.usage;
-    answer.raw = reply.text;
     answer.lost = cut_reason(reply);
+    answer.raw = std::move(reply.text);
     if (answer.lost.empty()) {
-      Parsed<T> parsed = parse(reply.text);
+      Parsed<T> parsed = parse(answer.raw);
       if (parsed) {
         answer.value = std::move(*parsed);
         return answer;
       }
       answer.lost = std::move(parsed).error();
     }
-    ask_again(request, asked.form, reply.text, answer.lost);
+    ask_again(request, asked.form, answer.raw, answer.lost);
   }
   return answer;
 }
@@ -95,18 +95,38 @@ class ModelAgent {
  protected:
   /// The question's two messages. @error unsupported: no prompts for the language.
   [[nodiscard]] Result<llm::ChatRequest> request(Role role, model::Language language, PlaceValues values) const {
-    TRY_ASSIGN(const LanguagePrompts* prompts, prompts_.of(language));
-    values["contract"] = without_last_line_end(prompts->contract.fill(values));
-    const RolePrompt& prompt = prompts->roles.at(role);
-    llm::ChatRequest request;
-    request.messages = {{llm::Speaker::system, prompt.system.fill(values)},
-                        {llm::Speaker::user, prompt.user.fill(values)}};
-    return request;
+    TRY_ASSIGN(auto texts, filled(role, language, std::move(values)));
+    return of_texts(std::move(texts[0]), std::move(texts[1]));
+  }
+
+  /// The same where `values()` are those of several questions, whose texts are kept in `common`, if any.
+  template <class Values>
+  [[nodiscard]] Result<llm::ChatRequest> request(Role role, model::Language language, const Values& values,
+                                                 CommonText* common) const {
+    if (common == nullptr) return request(role, language, values());
+    TRY_ASSIGN(const auto texts, common->get([&] { return filled(role, language, values()); }));
+    return of_texts((*texts)[0], (*texts)[1]);
   }
 
   llm::ChatModel& model() { return model_; }
 
  private:
+  /// The system's text and the user's.
+  [[nodiscard]] Result<std::vector<std::string>> filled(Role role, model::Language language, PlaceValues values) const {
+    TRY_ASSIGN(const LanguagePrompts* prompts, prompts_.of(language));
+    values["contract"] = without_last_line_end(prompts->contract.fill(values));
+    const RolePrompt& prompt = prompts->roles.at(role);
+    return std::vector{prompt.system.fill(values), prompt.user.fill(values)};
+  }
+
+  static llm::ChatRequest of_texts(std::string system, std::string user) {
+    llm::ChatRequest request;
+    request.messages.reserve(2);
+    request.messages.push_back({llm::Speaker::system, std::move(system)});
+    request.messages.push_back({llm::Speaker::user, std::move(user)});
+    return request;
+  }
+
   static std::string without_last_line_end(std::string text) {
     if (text.ends_with('\n')) text.pop_back();
     return text;
@@ -132,7 +152,9 @@ class ModelPlanner final : public Planner, ModelAgent {
     return only(std::move(answer));
   }
   base::Outcome<Answer<std::vector<model::Plan>>> plans(const PlanQuestion& question, std::stop_token stop) override {
-    TRY_ASSIGN(auto chat, request(Role::planner, question.kernel.solution().language, place_values(question)));
+    TRY_ASSIGN(auto chat, request(
+                              Role::planner, question.kernel.solution().language,
+                              [&] { return place_values(question); }, question.context.common.get()));
     return ask<std::vector<model::Plan>>(
         {model(), Role::planner, question.context.identity, form_of(question)}, std::move(chat), stop,
         [&](const std::string& text) { return parse_plans(text, question.memory, question.plans); });
@@ -156,7 +178,9 @@ class ModelExecutor final : public Executor, ModelAgent {
  public:
   using ModelAgent::ModelAgent;
   base::Outcome<Answer<model::Kernel>> execute(const ExecuteQuestion& question, std::stop_token stop) override {
-    TRY_ASSIGN(auto chat, request(Role::executor, question.kernel.solution().language, place_values(question)));
+    TRY_ASSIGN(auto chat, request(
+                              Role::executor, question.kernel.solution().language,
+                              [&] { return place_values(question); }, question.context.common.get()));
     return ask<model::Kernel>(
         {model(), Role::executor, question.context.identity, form_of_file(question.kernel.solution())}, std::move(chat),
         stop, [&](const std::string& text) { return parse_solution(text, question.kernel.solution()); });

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -23,6 +24,31 @@
 
 namespace accelopt::agents {
 
+/// The text of a question that several ask alike, for whoever is asked: made once or twice, and kept for the others.
+class CommonText {
+ public:
+  using Parts = std::shared_ptr<const std::vector<std::string>>;
+
+  /// What `make()`, a Result<std::vector<std::string>>, gave to the first one. Any thread. @error what it gives.
+  template <class Make>
+  base::Result<Parts> get(const Make& make) {
+    {
+      const std::scoped_lock lock(mutex_);
+      if (parts_) return parts_;
+    }
+    // Nobody waits meanwhile: a thread's sleep costs more than the text.
+    TRY_ASSIGN(auto made, make());
+    const auto parts = std::make_shared<const std::vector<std::string>>(std::move(made));
+    const std::scoped_lock lock(mutex_);
+    if (!parts_) parts_ = parts;
+    return parts_;
+  }
+
+ private:
+  std::mutex mutex_;
+  Parts parts_;
+};
+
 /// What every question carries: which one it is, and what the run is about.
 struct Context {
   model::Identity identity;
@@ -32,6 +58,8 @@ struct Context {
   std::uint64_t seed = 0;             ///< the run's
   std::string run{};                  ///< its id, by which its own lessons are known; no text of the question
   std::string hints{};                ///< of the user for this very question, beside the task's
+  /// Of questions to planner or executor that differ in their identity alone; null: the question is asked alone.
+  std::shared_ptr<CommonText> common{};
 };
 
 /// An answer, or why it was lost. A lost answer is counted and never an error of the run.

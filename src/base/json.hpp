@@ -13,6 +13,7 @@
 namespace accelopt::base {
 
 using Json = nlohmann::json;
+class JsonText;  // json_text.hpp
 
 /// The parsed text. @error parse: not JSON; the message begins with `what` and names the position.
 Result<Json> parse_json(std::string_view text, std::string_view what);

@@ -13,10 +13,8 @@ namespace accelopt::base {
 
 namespace {
 
-/// Text that SQLite copies: sqlite3.h spells this constant as a cast that warnings refuse.
-sqlite3_destructor_type copied() {
-  return reinterpret_cast<sqlite3_destructor_type>(std::intptr_t{-1});
-}
+/// Text that stays where it is until the query ends.
+constexpr sqlite3_destructor_type kNotCopied = nullptr;
 
 std::string reason_of(int system_error, std::string_view otherwise) {
   return system_error == 0 ? std::string(otherwise) : std::generic_category().message(system_error);
@@ -138,7 +136,7 @@ void Query::bind(std::nullopt_t) {
   sqlite3_bind_null(statement_.handle_, ++bound_);
 }
 void Query::bind(std::string_view value) {
-  sqlite3_bind_text64(statement_.handle_, ++bound_, value.data() ? value.data() : "", value.size(), copied(),
+  sqlite3_bind_text64(statement_.handle_, ++bound_, value.data() ? value.data() : "", value.size(), kNotCopied,
                       SQLITE_UTF8);
 }
 

@@ -46,7 +46,7 @@ class Statement {
 };
 
 /// One execution of a statement: values are bound in order, rows are read one by one, and the statement is free for the
-/// next one when the query ends.
+/// next one when the query ends. Texts that are bound outlive the query.
 class Query {
  public:
   template <class... Values>

@@ -12,9 +12,11 @@ using base::Transaction;
 
 namespace {
 
-/// How long a leader waits for others where several waited for the group before. A question takes a hundred times as
-/// long at least; where a thousand candidates come a second, a group becomes some ten of them.
-constexpr std::chrono::milliseconds kMoment(5);
+/// How long a leader waits for others, a thread that waited for the group before, if there were several, and at most.
+/// Each commit writes every page that its rows touch, most of which the next one touches again: where a thousand
+/// candidates come a second, a group becomes some twenty of them. A question takes a hundred times as long at least.
+constexpr std::chrono::milliseconds kMomentEach(4);
+constexpr std::chrono::milliseconds kLongestMoment(20);
 /// The last write that a thread has queued. A number that another object left here is at worst one that is waited for
 /// in vain.
 struct LastQueued {
@@ -67,6 +69,10 @@ void GroupCommit::settle_own() {
   wait_for(lock, std::min(last_queued.number, came_));
 }
 
+void GroupCommit::begin_own() {
+  last_queued = {};
+}
+
 void GroupCommit::push(Pending pending) {
   queue_.push_back(std::move(pending));
   ++came_;
@@ -86,7 +92,10 @@ void GroupCommit::wait_for(std::unique_lock<std::mutex>& lock, std::uint64_t cou
 
 void GroupCommit::lead(std::unique_lock<std::mutex>& lock) {
   led_ = true;
-  if (last_waiting_ > 1) filled_.wait_for(lock, kMoment, [&] { return waiting_ >= kManyWaiting; });
+  if (last_waiting_ > 1) {
+    const auto moment = std::min<std::chrono::milliseconds>(kMomentEach * last_waiting_, kLongestMoment);
+    filled_.wait_for(lock, moment, [&] { return waiting_ >= kManyWaiting; });
+  }
   const std::uint64_t group_number = group_++;
   std::vector<Pending> group = std::exchange(queue_, {});
   last_waiting_ = std::exchange(waiting_, 0);

@@ -62,6 +62,8 @@ class GroupCommit {
   void settle();
   /// The same for what the calling thread has queued.
   void settle_own();
+  /// settle_own() waits for what the calling thread queues from now on.
+  static void begin_own();
 
  private:
   /// What one thread waits for, or what is queued.

@@ -41,6 +41,18 @@ struct StepRecord {
   std::chrono::milliseconds duration{};
 };
 
+/// A step on its way to the record.
+struct WrittenStep {
+  StepKey key;
+  std::string input_hash;
+  std::string output;  ///< canonical JSON
+  model::Usage usage;
+  std::chrono::milliseconds started{};
+  std::chrono::milliseconds duration{};
+  std::string input_text{};  ///< that the input hash is of, kept with the step; empty: it is not kept
+};
+WrittenStep written(StepRecord step, std::string input_text = {});
+
 struct RunInfo {
   std::string id;  ///< unique; sorts by time of creation
   std::string task_name;
@@ -100,20 +112,20 @@ class Journal {
                                                             std::string_view input_hash) = 0;
   /// Durable when it returns. Writing the same key again with another input replaces it; the same input is a no-op.
   virtual base::Result<void> record_step(std::string_view run, const StepRecord& step) = 0;
-  /// Takes a step as record_step does, and with it the text that its input hash is of, unless that is empty, as store
-  /// does. It is found and listed from now on, and durable when a later settle() returns, or before: what is recorded
-  /// is committed in order, so that no step is durable before one that was recorded before it, unless that one was
-  /// lost. @error as settle: an earlier write of the run was lost.
-  virtual base::Result<void> record_soon(std::string_view run, StepRecord step, std::string input_text) {
-    if (!input_text.empty()) TRY(store(input_text));
-    return record_step(run, step);
-  }
+  /// Takes a step as record_step does, and with it its input's text as store does. It is found and listed from now on,
+  /// and durable when a later settle() returns, or before: what is recorded is committed in order, so that no step is
+  /// durable before one that was recorded before it, unless that one was lost. @error as settle: an earlier write of
+  /// the run was lost.
+  virtual base::Result<void> record_soon(std::string_view run, WrittenStep step) = 0;
   /// Waits until everything that was recorded before is durable. @error why the first write of the run was lost, of
   /// which the record has a hole from then on: the same at each call until finish_run(), and nothing that a search
   /// takes for bad luck.
   virtual base::Result<void> settle(std::string_view /*run*/) { return {}; }
   /// Waits for what the calling thread has recorded, and for what was recorded before that. @error as settle.
   virtual base::Result<void> settle_own(std::string_view /*run*/) { return {}; }
+  /// The calling thread begins something that rests on nothing of what it has recorded: settle_own() waits for what it
+  /// records from now on.
+  virtual void begin_own() {}
   virtual base::Result<std::vector<StepRecord>> steps(std::string_view run) = 0;  ///< in order of writing
 
   // Content-addressed texts (sources, prompts, raw answers, samples)

@@ -10,6 +10,7 @@
 
 #include "base/files.hpp"
 #include "base/hash.hpp"
+#include "base/json_text.hpp"
 #include "base/sqlite.hpp"
 #include "journal/advice.hpp"
 #include "journal/group_commit.hpp"
@@ -41,14 +42,19 @@ constexpr std::size_t kMaxInlineBytes = std::size_t{16} << 10U;
 /// page that was dropped is read again.
 constexpr const char* kCacheSize = "PRAGMA cache_size = -32768";
 
+/// Pages in the log before they are taken over into the database, 16 MiB: pages of indexes are written once instead of
+/// once a thousand pages.
+constexpr const char* kCheckpoint = "PRAGMA wal_autocheckpoint = 4000";
+
 /// How many runs a message lists when a prefix fits several.
 constexpr std::size_t kMaxListedRuns = 8;
 
 constexpr std::string_view kFindStep =
     " FROM steps WHERE run = ? AND iteration = ? AND parent = ? AND plan = ? AND attempt = ? AND fix = ? AND kind = ? "
     "AND input_hash = ?";
+constexpr std::string_view kInsertStep = ") VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)";
 /// A replaced step gets a new number: `steps` lists by the time of writing.
-constexpr std::string_view kInsertStep =
+constexpr std::string_view kReplaceStep =
     ") SELECT ?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13 WHERE NOT EXISTS(SELECT 1 FROM steps WHERE run = ?1 AND "
     "iteration = ?2 AND parent = ?3 AND plan = ?4 AND attempt = ?5 AND fix = ?6 AND kind = ?7 AND input_hash = ?8)";
 /// One row a solution and device: the one that rests on the strongest measurement, the newest of equals. A solution
@@ -59,8 +65,10 @@ constexpr std::string_view kBestKernels =
     "definition = ?1 AND (?2 = '' OR device = ?2)) WHERE place = 1 ORDER BY status = 'PASSED' DESC, speedup IS NULL, "
     "speedup DESC, number";
 
-const std::string kRecordStep =
-    std::string("INSERT OR REPLACE INTO steps(run, ").append(kStepColumns).append(kInsertStep);
+const std::string kRecordNewStep =
+    std::string("INSERT OR IGNORE INTO steps(run, ").append(kStepColumns).append(kInsertStep);
+const std::string kRecordStepAgain =
+    std::string("INSERT OR REPLACE INTO steps(run, ").append(kStepColumns).append(kReplaceStep);
 const std::string kRecordKernel =
     std::string("INSERT OR REPLACE INTO kernels(").append(kKernelColumns).append(") VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)");
 const std::string kSelectStep = std::string("SELECT ").append(kStepColumns).append(kFindStep);
@@ -149,21 +157,16 @@ class SqliteJournal final : public Journal {
   }
 
   Result<void> record_step(std::string_view run, const StepRecord& step) override {
-    TRY_ASSIGN(const WrittenStep written, written_form(step));
+    TRY_ASSIGN(const StepToWrite to_write, ready(written(step)));
     TRY(note_written(run, step.key, step.input_hash));
-    return writes_.run([&] { return insert_step(run, step.key, step.input_hash, written); });
+    return writes_.run([&] { return insert_step(run, to_write); });
   }
 
-  Result<void> record_soon(std::string_view run, StepRecord step, std::string input_text) override {
+  Result<void> record_soon(std::string_view run, WrittenStep step) override {
     TRY(why_lost(run));
-    TRY_ASSIGN(WrittenStep written, written_form(step));
-    if (input_text.size() > kMaxInlineBytes) {
-      TRY(objects_->put(input_text));
-      input_text.clear();
-    }
-    TRY(note_written(run, step.key, step.input_hash));
-    writes_.queue(std::make_unique<QueuedStep>(*this, std::string(run), std::move(step.key), std::move(step.input_hash),
-                                               std::move(written), std::move(input_text)));
+    TRY_ASSIGN(StepToWrite to_write, ready(std::move(step)));
+    TRY(note_written(run, to_write.step.key, to_write.step.input_hash));
+    writes_.queue(std::make_unique<QueuedStep>(*this, std::string(run), std::move(to_write)));
     return {};
   }
 
@@ -176,6 +179,8 @@ class SqliteJournal final : public Journal {
     writes_.settle_own();
     return why_lost(run);
   }
+
+  void begin_own() override { GroupCommit::begin_own(); }
 
   Result<std::vector<StepRecord>> steps(std::string_view run) override {
     writes_.settle();
@@ -221,7 +226,7 @@ class SqliteJournal final : public Journal {
   }
 
   Result<void> record_solution(std::string_view source_id, const model::Solution& solution) override {
-    const std::string text = canonical(Json(solution));
+    const std::string text = base::json_of(solution);
     const bool small = text.size() <= kMaxInlineBytes;
     const auto object = small ? Result<std::string>(base::sha256_hex(text)) : objects_->put(text);
     if (!object) return tl::make_unexpected(object.error());
@@ -257,7 +262,7 @@ class SqliteJournal final : public Journal {
     };
     std::vector<Text> texts;
     for (const model::Kernel& kernel : solutions) {
-      std::string text = canonical(Json(kernel.solution()));
+      std::string text = base::json_of(kernel.solution());
       if (text.size() > kMaxInlineBytes) {
         TRY_ASSIGN(std::string object, objects_->put(text));
         texts.push_back({&kernel, std::move(object), std::nullopt});
@@ -329,39 +334,29 @@ class SqliteJournal final : public Journal {
   }
 
  private:
-  /// What of a step is written as it is.
-  struct WrittenStep {
+  /// A step whose long texts are in the object store.
+  struct StepToWrite {
+    WrittenStep step;  ///< its input's text is empty where it is there
     std::string usage;
-    std::int64_t started_ms = 0;
-    std::int64_t duration_ms = 0;
-    std::optional<std::string> output;
-    std::optional<std::string> object;  ///< where the output lies in the object store
+    std::optional<std::string> object{};  ///< where the output is there
   };
 
   class QueuedStep final : public GroupCommit::Queued {
    public:
-    QueuedStep(SqliteJournal& journal, std::string run, StepKey key, std::string input_hash, WrittenStep written,
-               std::string input_text)
-        : journal_(journal),
-          run_(std::move(run)),
-          key_(std::move(key)),
-          input_hash_(std::move(input_hash)),
-          written_(std::move(written)),
-          input_text_(std::move(input_text)) {}
+    QueuedStep(SqliteJournal& journal, std::string run, StepToWrite to_write)
+        : journal_(journal), run_(std::move(run)), to_write_(std::move(to_write)) {}
 
     Result<void> write() override {
-      if (!input_text_.empty()) TRY(journal_.keep_text(input_hash_, input_text_));
-      return journal_.insert_step(run_, key_, input_hash_, written_);
+      const WrittenStep& step = to_write_.step;
+      if (!step.input_text.empty()) TRY(journal_.keep_text(step.input_hash, step.input_text));
+      return journal_.insert_step(run_, to_write_);
     }
     void lost(const base::Error& error) override { journal_.note_lost(run_, error); }
 
    private:
     SqliteJournal& journal_;
     std::string run_;
-    StepKey key_;
-    std::string input_hash_;
-    WrittenStep written_;
-    std::string input_text_;
+    StepToWrite to_write_;
   };
 
   [[nodiscard]] const std::string& name() const { return database_->name(); }
@@ -414,18 +409,17 @@ class SqliteJournal final : public Journal {
   }
 
   /// The mutex is not held.
-  Result<WrittenStep> written_form(const StepRecord& step) {
-    WrittenStep written;
-    written.usage = canonical(Json(step.usage));
-    written.started_ms = step.started.count();
-    written.duration_ms = step.duration.count();
-    std::string output = canonical(step.output);
-    if (output.size() > kMaxInlineBytes) {
-      TRY_ASSIGN(written.object, objects_->put(output));
-    } else {
-      written.output = std::move(output);
+  Result<StepToWrite> ready(WrittenStep step) {
+    StepToWrite out{std::move(step), base::json_of(step.usage)};
+    if (out.step.output.size() > kMaxInlineBytes) {
+      TRY_ASSIGN(out.object, objects_->put(out.step.output));
+      out.step.output.clear();
     }
-    return written;
+    if (out.step.input_text.size() > kMaxInlineBytes) {
+      TRY(objects_->put(out.step.input_text));
+      out.step.input_text.clear();
+    }
+    return out;
   }
 
   /// Of a run that this object writes its steps are looked up only where they may be on record. The mutex is not held.
@@ -465,12 +459,19 @@ class SqliteJournal final : public Journal {
 
   // Of a write.
 
-  Result<void> insert_step(std::string_view run, const StepKey& key, std::string_view input_hash,
-                           const WrittenStep& step) {
+  Result<void> insert_step(std::string_view run, const StepToWrite& to_write) {
     TRY_ASSIGN(const std::int64_t number, run_number(run));
-    const model::Identity& id = key.identity;
-    return database_->run(kRecordStep, number, id.iteration, id.parent, id.plan, id.attempt, id.fix, key.kind,
-                          input_hash, step.usage, step.started_ms, step.duration_ms, step.output, step.object);
+    const WrittenStep& step = to_write.step;
+    const model::Identity& id = step.key.identity;
+    const auto output = to_write.object ? std::nullopt : std::optional<std::string_view>(step.output);
+    const auto insert = [&](const std::string& statement) {
+      return database_->run(statement, number, id.iteration, id.parent, id.plan, id.attempt, id.fix, step.key.kind,
+                            step.input_hash, to_write.usage, step.started.count(), step.duration.count(), output,
+                            to_write.object);
+    };
+    TRY(insert(kRecordNewStep));
+    if (database_->changes() > 0) return {};
+    return insert(kRecordStepAgain);
   }
 
   Result<void> insert_kernel(const KernelRecord& record) {
@@ -536,6 +537,11 @@ class SqliteJournal final : public Journal {
 
 }  // namespace
 
+WrittenStep written(StepRecord step, std::string input_text) {
+  return {std::move(step.key), std::move(step.input_hash), canonical(step.output), step.usage, step.started,
+          step.duration,       std::move(input_text)};
+}
+
 Result<std::unique_ptr<Database>> open_journal_database(const fs::path& folder, OpenOptions options) {
   const fs::path file = folder / "accelopt.db";
   if (auto checked = check_file(file, kJournalFormat); !checked)
@@ -555,7 +561,10 @@ Result<std::unique_ptr<Journal>> open_sqlite_journal(const fs::path& folder, Ope
     if (const auto made = base::make_folders(objects); !made) return tl::make_unexpected(advised(made.error()));
   }
   TRY_ASSIGN(std::unique_ptr<Database> database, open_journal_database(folder, options));
-  if (options.access == Access::read_write) TRY(database->execute(kCacheSize));
+  if (options.access == Access::read_write) {
+    TRY(database->execute(kCacheSize));
+    TRY(database->execute(kCheckpoint));
+  }
   return std::make_unique<SqliteJournal>(std::move(database), make_file_objects(objects, options.access), folder);
 }
 

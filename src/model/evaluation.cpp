@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/evaluation.hpp"
 
-#include "base/json_fields.hpp"
+#include "base/json_text.hpp"
 
 namespace accelopt::model {
 
@@ -53,6 +53,10 @@ void from_json(const base::Json& json, Verdict& verdict) {
   verdict = parse_verdict(json.get_ref<const std::string&>());
 }
 
+void write_json(base::JsonText& out, Verdict verdict) {
+  out.add(to_string(verdict));
+}
+
 bool failed_in_profile(const Evaluation& evaluation) {
   return evaluation.profile && evaluation.profile->failed_as != Status::passed;
 }
@@ -70,10 +74,12 @@ void take_failure(Evaluation& evaluation) {
 ACCELOPT_JSON(Interval) {
   field.number("estimate", it.estimate, "low", it.low, "high", it.high);
 }
+ACCELOPT_JSON_TEXT(Interval);
 
 ACCELOPT_JSON(RooflinePoint) {
   field.required("floor_ns", it.floor_ns, "fraction", it.fraction, "bound", it.bound);
 }
+ACCELOPT_JSON_TEXT(RooflinePoint);
 
 ACCELOPT_JSON(WorkloadTiming) {
   field.required("name", it.name);
@@ -82,12 +88,14 @@ ACCELOPT_JSON(WorkloadTiming) {
   field.optional("reference_ns", it.reference_ns, "ratio", it.ratio, "roofline", it.roofline);
   field.unless_empty("peak_bytes", it.peak_bytes, "reference_peak_bytes", it.reference_peak_bytes);
 }
+ACCELOPT_JSON_TEXT(WorkloadTiming);
 
 ACCELOPT_JSON(ProfileItem) {
   field.required("name", it.name);
   field.number("value", it.value);
   field.required("unit", it.unit, "meaning", it.meaning);
 }
+ACCELOPT_JSON_TEXT(ProfileItem);
 
 ACCELOPT_JSON(Profile) {
   field.required("items", it.items);
@@ -98,12 +106,14 @@ ACCELOPT_JSON(Profile) {
     field.optional("failure", it.failure);
   }
 }
+ACCELOPT_JSON_TEXT(Profile);
 
 ACCELOPT_JSON(BuildReport) {
   field.required("built", it.built);
   field.optional("diagnostics", it.diagnostics, "build_id", it.build_id, "machine_code_id", it.machine_code_id,
                  "code_bytes", it.code_bytes, "remarks", it.remarks, "seconds", it.seconds);
 }
+ACCELOPT_JSON_TEXT(BuildReport);
 
 ACCELOPT_JSON(BlockSample) {
   field.required("reference_ns", it.reference_ns, "candidate_ns", it.candidate_ns);
@@ -112,12 +122,14 @@ ACCELOPT_JSON(BlockSample) {
                      "shifted_mhz", it.shifted_mhz, "reference_lag_ns", it.reference_lag_ns, "candidate_lag_ns",
                      it.candidate_lag_ns, "shifted_lag_ns", it.shifted_lag_ns);
 }
+ACCELOPT_JSON_TEXT(BlockSample);
 
 ACCELOPT_JSON(Environment) {
   field.optional("device", it.device, "compiler", it.compiler, "flags", it.flags, "isolation", it.isolation, "seed",
                  it.seed, "noisy", it.noisy);
   field.unless_empty("clock", it.clock, "worker", it.worker);
 }
+ACCELOPT_JSON_TEXT(Environment);
 
 ACCELOPT_JSON(TunedConfiguration) {
   field.required("values", it.values);
@@ -125,10 +137,12 @@ ACCELOPT_JSON(TunedConfiguration) {
   field.optional_name("status", it.status, kStatusNames);
   field.optional("reason", it.reason, "blocks", it.blocks, "ratio", it.ratio);
 }
+ACCELOPT_JSON_TEXT(TunedConfiguration);
 
 ACCELOPT_JSON(TuningHeat) {
   field.required("rung", it.rung, "arms", it.arms, "offset", it.offset, "log_ratios", it.log_ratios);
 }
+ACCELOPT_JSON_TEXT(TuningHeat);
 
 ACCELOPT_JSON(Tuning) {
   field.required("source_id", it.source_id, "names", it.names, "sets", it.sets);
@@ -136,17 +150,20 @@ ACCELOPT_JSON(Tuning) {
   field.required("field", it.field);
   field.optional("heats", it.heats, "seconds", it.seconds);
 }
+ACCELOPT_JSON_TEXT(Tuning);
 
 ACCELOPT_JSON(Mismatch) {
   field.required("workload", it.workload, "family", it.family, "output", it.output, "index", it.index);
   field.number("expected", it.expected, "actual", it.actual, "normwise_error", it.normwise_error, "normwise_bound",
                it.normwise_bound);
 }
+ACCELOPT_JSON_TEXT(Mismatch);
 
 ACCELOPT_JSON(StageTime) {
   field.named("name", it.stage, Names<Stage>::kTable);
   field.required("seconds", it.seconds);
 }
+ACCELOPT_JSON_TEXT(StageTime);
 
 ACCELOPT_JSON(Evaluation) {
   field.named("status", it.status, kStatusNames);
@@ -159,5 +176,6 @@ ACCELOPT_JSON(Evaluation) {
                  "ratio", it.ratio, "profile", it.profile, "tuning", it.tuning, "stages", it.stages);
   field.unless_empty("notes", it.notes, "details", it.details);
 }
+ACCELOPT_JSON_TEXT(Evaluation);
 
 }  // namespace accelopt::model

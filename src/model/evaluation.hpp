@@ -35,6 +35,7 @@ std::string_view to_string(Verdict verdict);
 Verdict parse_verdict(std::string_view name);
 void to_json(base::Json& json, Verdict verdict);
 void from_json(const base::Json& json, Verdict& verdict);
+void write_json(base::JsonText& out, Verdict verdict);
 
 /// A ratio with its 95 % interval.
 struct Interval {
@@ -203,19 +204,27 @@ void take_failure(Evaluation& evaluation);
 
 void to_json(base::Json& out, const Interval& value);
 void from_json(const base::Json& in, Interval& value);
+void write_json(base::JsonText& out, const Interval& value);
 void to_json(base::Json& out, const WorkloadTiming& value);
 void from_json(const base::Json& in, WorkloadTiming& value);
+void write_json(base::JsonText& out, const WorkloadTiming& value);
 void to_json(base::Json& out, const Profile& value);
 void from_json(const base::Json& in, Profile& value);
+void write_json(base::JsonText& out, const Profile& value);
 void to_json(base::Json& out, const BuildReport& value);
 void from_json(const base::Json& in, BuildReport& value);
+void write_json(base::JsonText& out, const BuildReport& value);
 void to_json(base::Json& out, const BlockSample& value);
 void from_json(const base::Json& in, BlockSample& value);
+void write_json(base::JsonText& out, const BlockSample& value);
 void to_json(base::Json& out, const Tuning& value);
 void from_json(const base::Json& in, Tuning& value);
+void write_json(base::JsonText& out, const Tuning& value);
 void to_json(base::Json& out, const Environment& value);
 void from_json(const base::Json& in, Environment& value);
+void write_json(base::JsonText& out, const Environment& value);
 void to_json(base::Json& out, const Evaluation& value);
 void from_json(const base::Json& in, Evaluation& value);
+void write_json(base::JsonText& out, const Evaluation& value);
 
 }  // namespace accelopt::model

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "base/hash.hpp"
-#include "base/json_fields.hpp"
+#include "base/json_text.hpp"
 
 namespace accelopt::model {
 
@@ -31,6 +31,7 @@ ACCELOPT_JSON(Plan) {
   field.required("title", it.title, "text", it.text);
   field.optional("rests_on", it.rests_on);
 }
+ACCELOPT_JSON_TEXT(Plan);
 
 ACCELOPT_JSON(WorkloadEffect) {
   field.required("workload", it.workload, "ratio", it.ratio);

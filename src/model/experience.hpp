@@ -83,6 +83,7 @@ std::string content_id(const Experience& experience);
 
 void to_json(base::Json& out, const Plan& value);
 void from_json(const base::Json& in, Plan& value);
+void write_json(base::JsonText& out, const Plan& value);
 void to_json(base::Json& out, const WorkloadEffect& value);
 void from_json(const base::Json& in, WorkloadEffect& value);
 void to_json(base::Json& out, const Experience& value);

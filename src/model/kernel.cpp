@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/kernel.hpp"
 
+#include "base/json_text.hpp"
 #include "model/target_description.hpp"
 
 namespace accelopt::model {
@@ -49,6 +50,10 @@ void to_json(base::Json& out, const Kernel& kernel) {
 
 void from_json(const base::Json& in, Kernel& kernel) {
   kernel = Kernel(in.get<Solution>());
+}
+
+void write_json(base::JsonText& out, const Kernel& kernel) {
+  out.add(kernel.solution());
 }
 
 }  // namespace accelopt::model

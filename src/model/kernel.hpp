@@ -35,5 +35,6 @@ class Kernel {
 /// As its solution.
 void to_json(base::Json& out, const Kernel& kernel);
 void from_json(const base::Json& in, Kernel& kernel);
+void write_json(base::JsonText& out, const Kernel& kernel);
 
 }  // namespace accelopt::model

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/hash.hpp"
-#include "base/json_fields.hpp"
+#include "base/json_text.hpp"
 #include "base/result.hpp"
 #include "model/c_tokens.hpp"
 #include "model/target_description.hpp"
@@ -57,6 +57,7 @@ std::string source_id(const Solution& solution) {
 ACCELOPT_JSON(SourceFile) {
   field.required("name", it.name, "text", it.text);
 }
+ACCELOPT_JSON_TEXT(SourceFile);
 
 ACCELOPT_JSON(Solution) {
   field.converted(
@@ -64,5 +65,6 @@ ACCELOPT_JSON(Solution) {
       [](const base::Json& in) { return Language::of(in.get<std::string>()); });
   field.required("sources", it.sources);
 }
+ACCELOPT_JSON_TEXT(Solution);
 
 }  // namespace accelopt::model

@@ -35,7 +35,9 @@ std::string source_id(const Solution& solution);
 
 void to_json(base::Json& out, const SourceFile& file);
 void from_json(const base::Json& in, SourceFile& file);
+void write_json(base::JsonText& out, const SourceFile& file);
 void to_json(base::Json& out, const Solution& solution);
 void from_json(const base::Json& in, Solution& solution);
+void write_json(base::JsonText& out, const Solution& solution);
 
 }  // namespace accelopt::model

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/usage.hpp"
 
-#include "base/json_fields.hpp"
+#include "base/json_text.hpp"
 
 namespace accelopt::model {
 namespace {
@@ -42,5 +42,6 @@ ACCELOPT_JSON(Usage) {
     field.required("unpriced_calls", unpriced(it), "known_usd", it.usd, "usd", it.total_usd());
   }
 }
+ACCELOPT_JSON_TEXT(Usage);
 
 }  // namespace accelopt::model

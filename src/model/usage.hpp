@@ -31,5 +31,6 @@ struct Usage {
 /// "usd" is the total or null, "known_usd" what is known of it.
 void to_json(base::Json& out, const Usage& value);
 void from_json(const base::Json& in, Usage& value);
+void write_json(base::JsonText& out, const Usage& value);
 
 }  // namespace accelopt::model

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "search/asker.hpp"
 
-#include "base/json_fields.hpp"
+#include "base/json_text.hpp"
 
 namespace accelopt::agents {
 
@@ -11,16 +11,17 @@ ACCELOPT_JSON(Lesson) {
   field.required("title", it.title, "strategy", it.strategy);
   field.optional("before", it.before, "after", it.after);
 }
+ACCELOPT_JSON_TEXT(Lesson);
 
 template <class T>
-static void to_json(Json& out, const Answer<T>& answer) {
-  out = {{"answered", answer.value.has_value()},
-         {"lost", answer.lost},
-         {"raw", answer.raw},
-         {"author", answer.author},
-         {"usage", answer.usage}};
-  if (!answer.title.empty()) out["title"] = answer.title;
-  if (answer.value) out["value"] = *answer.value;
+static void write_json(base::JsonText& out, const Answer<T>& answer) {
+  base::FieldText fields(out);
+  fields.required("answered", answer.value.has_value(), "author", answer.author, "lost", answer.lost, "raw",
+                  answer.raw);
+  fields.unless_empty("title", answer.title);
+  fields.required("usage", answer.usage);
+  if (answer.value) fields.required("value", *answer.value);
+  fields.end();
 }
 
 template <class T>
@@ -78,7 +79,7 @@ base::Outcome<Answer<T>> Asker::ask(AgentRole role, const journal::StepKey& key,
              recorder_.usage_of_chats(std::string(to_string(role)) + " " + model::to_string(key.identity) + " "));
   budget_.charge(role, lost.usage);
   const std::scoped_lock lock(mutex_);
-  lost_.push_back({key, input_hash, lost, answer.error().as_error()});
+  lost_.push_back({key, input_hash, base::json_of(lost), answer.error().as_error()});
   return lost;
 }
 
@@ -133,9 +134,9 @@ base::Outcome<Answer<std::vector<model::Plan>>> Asker::plans(const agents::PlanQ
 }
 
 base::Outcome<Answer<model::Kernel>> Asker::execute(const agents::ExecuteQuestion& question, std::stop_token stop) {
-  const Json input = {{"kernel", question.kernel.id()}, {"plan", question.plan}};
+  const std::string input = base::json_object("kernel", question.kernel.id(), "plan", question.plan);
   return ask<model::Kernel>(AgentRole::executor, {question.context.identity, step_name(StepKind::execute)},
-                            hash_of(input), [&] { return team_.executor->execute(question, stop); });
+                            base::sha256_hex(input), [&] { return team_.executor->execute(question, stop); });
 }
 
 base::Outcome<Answer<model::Kernel>> Asker::fix(const agents::FixQuestion& question, std::stop_token stop) {

@@ -43,6 +43,8 @@ class Asker {
 
   /// Before other threads ask on account of an answer that this one was given: waits until it is on record.
   base::Result<void> make_durable() { return recorder_.settle_own(); }
+  /// What the calling thread asks from now on rests on no answer that it was given before, unless that is durable.
+  void begin_attempt() { recorder_.begin_own(); }
 
   /// Questions that were put off for somebody elsewhere to answer.
   [[nodiscard]] int put_off() const { return put_off_; }
@@ -57,7 +59,7 @@ class Asker {
   struct LostQuestion {
     journal::StepKey key;
     std::string input_hash;
-    base::Json output;
+    std::string output;  ///< canonical JSON
     base::Error reason;
   };
   template <class T, class Ask>

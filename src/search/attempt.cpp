@@ -101,11 +101,11 @@ class Attempt {
         outcome_.fixable = fix < shared_.fixes;
       }
       if (!judged) return give_up(judged.error());
-      const Evaluation& evaluation = judged->evaluation;
       outcome_.duplicate = judged->known;
-      const bool mended = fix > 0 && evaluation.status == Status::passed && !outcome_.duplicate;
+      const bool mended = fix > 0 && judged->evaluation.status == Status::passed && !outcome_.duplicate;
       outcome_.broken = mended ? outcome_.candidate : std::nullopt;
-      keep(kernel, *judged);
+      keep(kernel, *std::move(judged));
+      const Evaluation& evaluation = outcome_.candidate->evaluation;
       if (fix == shared_.fixes || outcome_.duplicate || !evaluation::can_be_fixed(evaluation.status)) return finish();
       if (fix == 0 && given_before()) return finish();
       if (fix == 0) outcome_.first_failure = outcome_.candidate;
@@ -194,16 +194,16 @@ class Attempt {
     return base::ending("no evaluation is left in the budget");
   }
 
-  void keep(const Kernel& answer, const evaluation::Judgement& judged) {
+  void keep(const Kernel& answer, evaluation::Judgement judged) {
     outcome_.identity = context_.identity;
     model::Plan plan = plan_;
     if (!title_.empty()) plan.title = title_;
     outcome_.candidate = Candidate{.identity = context_.identity,
                                    .kernel = judged.chosen ? *judged.chosen : answer,
                                    .machine_code_id = judged.evaluation.machine_code_id,
-                                   .plan = plan,
+                                   .plan = std::move(plan),
                                    .parent_source_id = parent_.kernel.id(),
-                                   .evaluation = judged.evaluation,
+                                   .evaluation = std::move(judged.evaluation),
                                    .score = {},
                                    .workloads = {},
                                    .open = judged.chosen ? std::optional(answer) : std::nullopt};

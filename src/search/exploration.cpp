@@ -138,18 +138,22 @@ class Explorer {
 
   /// Each attempt on a thread of its own unless everything is done one by one.
   void attempt_all(const Identity& identity, const model::Plan& plan) {
+    const auto question = std::make_shared<agents::CommonText>();
     Threads attempts(x_.threads);
     for (int attempt = 0; attempt < x_.settings.attempts; ++attempt) {
       Identity own = identity;
       own.attempt = attempt;
-      in_turn_or_beside(attempts, [this, own, &plan] { carry_out(own, plan); });
+      in_turn_or_beside(attempts, [this, own, &plan, &question] { carry_out(own, plan, question); });
     }
   }
 
-  void carry_out(const Identity& identity, const model::Plan& plan) {
+  void carry_out(const Identity& identity, const model::Plan& plan,
+                 const std::shared_ptr<agents::CommonText>& question) {
     Flow::Seat seat(flow_);
-    auto outcome =
-        run_attempt(shared_, seat, context(identity), x_.beam[static_cast<std::size_t>(identity.parent)], plan);
+    x_.asker.begin_attempt();  // the plan is durable, and the thread may come from another attempt
+    agents::Context own = context(identity);
+    own.common = question;
+    auto outcome = run_attempt(shared_, seat, own, x_.beam[static_cast<std::size_t>(identity.parent)], plan);
     const std::scoped_lock lock(mutex_);
     if (outcome)
       outcomes_.push_back(std::move(*outcome));
@@ -188,6 +192,7 @@ class Explorer {
                                   {},
                                   x_.lineages[static_cast<std::size_t>(identity.parent)]};
     question.context.hints = x_.hints;
+    question.context.common = parents_[static_cast<std::size_t>(identity.parent)]->question;
     if (!parent.workloads.empty()) question.evaluation.workloads = parent.workloads;
     question.evaluation.samples.clear();
     if (!question.evaluation.profile) {
@@ -273,6 +278,7 @@ class Explorer {
   /// What all questions on one member of the beam have in common.
   struct Parent {
     agents::TriedList tried;
+    std::shared_ptr<agents::CommonText> question = std::make_shared<agents::CommonText>();
     std::once_flag hashed;
     std::string input_hash;
   };

@@ -4,6 +4,7 @@
 #include <future>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "base/outcome.hpp"
@@ -18,27 +19,34 @@ class InFlight {
   /// The result of `work` for this key, from whichever thread came first. `work` is a callable that gives Outcome<T>.
   template <class Work>
   base::Outcome<T> share(const std::string& key, Work&& work) {
-    std::promise<base::Outcome<T>> promise;
-    std::shared_future<base::Outcome<T>> future;
-    bool first = false;
+    std::shared_future<base::Outcome<T>> shared;
     {
       const std::scoped_lock lock(mutex_);
-      const auto [place, inserted] = futures_.try_emplace(key);
-      if (inserted) place->second = promise.get_future().share();
-      future = place->second;
-      first = inserted;
+      const auto [place, first] = at_work_.try_emplace(key);
+      Waited& others = place->second;
+      if (!first && !others.future.valid()) others.future = others.promise.emplace().get_future().share();
+      shared = others.future;
     }
-    if (first) {
-      promise.set_value(work());
+    if (shared.valid()) return shared.get();
+    base::Outcome<T> result = work();
+    std::optional<std::promise<base::Outcome<T>>> waited_for;
+    {
       const std::scoped_lock lock(mutex_);
-      futures_.erase(key);
+      waited_for = std::move(at_work_.extract(key).mapped().promise);
     }
-    return future.get();
+    if (waited_for) waited_for->set_value(result);
+    return result;
   }
 
  private:
+  /// Made by the second thread that wants it: mostly there is none.
+  struct Waited {
+    std::optional<std::promise<base::Outcome<T>>> promise;
+    std::shared_future<base::Outcome<T>> future;
+  };
+
   std::mutex mutex_;
-  std::map<std::string, std::shared_future<base::Outcome<T>>> futures_;
+  std::map<std::string, Waited> at_work_;
 };
 
 }  // namespace accelopt::search

@@ -5,9 +5,11 @@
 
 namespace accelopt::llm {
 
-static void to_json(base::Json& out, const ChatReply& reply) {
-  out = {
-      {"text", reply.text}, {"finish", static_cast<int>(reply.finish)}, {"model", reply.model}, {"usage", reply.usage}};
+static void write_json(base::JsonText& out, const ChatReply& reply) {
+  base::FieldText fields(out);
+  fields.required("finish", static_cast<int>(reply.finish), "model", reply.model, "text", reply.text, "usage",
+                  reply.usage);
+  fields.end();
 }
 
 static void from_json(const base::Json& in, ChatReply& reply) {
@@ -31,10 +33,11 @@ class JournaledChat : public llm::ChatModel {
   JournaledChat(llm::ChatModel& model, Recorder& recorder) : model_(model), recorder_(recorder) {}
 
   base::Outcome<llm::ChatReply> chat(const llm::ChatRequest& request, std::stop_token stop) override {
-    base::Json input = base::Json::array();
-    for (const llm::Message& message : request.messages)
-      input.push_back({static_cast<int>(message.speaker), message.text});
-    std::string text = base::canonical(input);
+    base::JsonText input;
+    input.add_list(request.messages, [&input](const llm::Message& message) {
+      input.add_all(static_cast<int>(message.speaker), message.text);
+    });
+    std::string text = input.take();
     const std::string hash = base::sha256_hex(text);
     return recorder_.once_hashed<llm::ChatReply>(
         {{}, model::step_name(model::StepKind::chat, request.label)}, hash,

@@ -12,6 +12,8 @@ template <>
 inline constexpr bool kReadsBackEqual<model::Evaluation> = true;
 
 using base::Json;
+using base::json_object;
+using base::sha256_hex;
 using evaluation::OpenReport;
 using evaluation::PlayoffReport;
 using model::BuildReport;
@@ -74,22 +76,25 @@ base::Outcome<BuildReport> Measurer::build(const model::Kernel& kernel, std::sto
   bool own = false;
   auto report = builds_.share(kernel.id(), [&] {
     own = true;
-    return recorder_.once<BuildReport>({{}, step_name(StepKind::build, kernel.id())},
-                                       {{"task", task_id_}, {"source", kernel.id()}},
-                                       [&]() -> base::Outcome<BuildReport> {
-                                         TRY(recorder_.settle_own());
-                                         TRY(ensure_open(stop));
-                                         return evaluator_->ask(evaluation::Build{kernel}, stop);
-                                       });
+    return recorder_.once_hashed<BuildReport>({{}, step_name(StepKind::build, kernel.id())}, build_input_hash(kernel),
+                                              [&]() -> base::Outcome<BuildReport> {
+                                                TRY(recorder_.settle_own());
+                                                TRY(ensure_open(stop));
+                                                return evaluator_->ask(evaluation::Build{kernel}, stop);
+                                              });
   });
   if (!own) TRY(recorder_.settle());  // another thread recorded it
   return report;
 }
 
+std::string Measurer::build_input_hash(const model::Kernel& kernel) const {
+  return sha256_hex(json_object("task", task_id_, "source", kernel.id()));
+}
+
 base::Result<OnRecord> Measurer::build_on_record(const model::Kernel& kernel) {
   if (lookahead_ != nullptr && lookahead_->put_off_before(kernel)) return OnRecord::yes;
-  TRY_ASSIGN(const bool known, recorder_.on_record({{}, step_name(StepKind::build, kernel.id())},
-                                                   {{"task", task_id_}, {"source", kernel.id()}}));
+  TRY_ASSIGN(const bool known,
+             recorder_.on_record_hashed({{}, step_name(StepKind::build, kernel.id())}, build_input_hash(kernel)));
   return known ? OnRecord::yes : OnRecord::no;
 }
 
@@ -111,11 +116,12 @@ base::Outcome<Evaluation> Measurer::triage(const model::Identity& identity, cons
                                            std::stop_token stop) {
   const journal::StepKey key{{.iteration = identity.iteration, .parent = identity.parent},
                              step_name(StepKind::triage, machine_code_id)};
-  const Json input = {{"task", task_id_}, {"machine_code", machine_code_id}, {"parent", parent.id()}};
+  const std::string input =
+      sha256_hex(json_object("task", task_id_, "machine_code", machine_code_id, "parent", parent.id()));
   bool own = false;
   auto evaluation = triages_.share(model::to_string(key.identity) + key.kind, [&] {
     own = true;
-    return recorder_.once<Evaluation>(key, input, [&]() -> base::Outcome<Evaluation> {
+    return recorder_.once_hashed<Evaluation>(key, input, [&]() -> base::Outcome<Evaluation> {
       // It rests on the build, which the device makes again like itself, and on sources that are on record since then.
       TRY(ensure_open(stop));
       return evaluator_->ask(evaluation::Race{candidate, parent}, stop);

@@ -47,6 +47,7 @@ class Measurer {
   /// Before anything is asked: what it rests on is durable, and the device is open.
   base::Outcome<void> be_ready(std::stop_token stop);
   base::Outcome<void> ensure_open(std::stop_token stop);
+  [[nodiscard]] std::string build_input_hash(const model::Kernel& kernel) const;
 
   evaluation::Evaluator* evaluator_;
   Recorder& recorder_;

@@ -34,7 +34,11 @@ model::Usage Recorder::usage_in(const Json& output) {
 }
 
 base::Result<bool> Recorder::on_record(const journal::StepKey& key, const Json& input) {
-  TRY_ASSIGN(const auto known, journal_.find_step(run_, key, base::sha256_hex(base::canonical(input))));
+  return on_record_hashed(key, base::sha256_hex(base::canonical(input)));
+}
+
+base::Result<bool> Recorder::on_record_hashed(const journal::StepKey& key, const std::string& input_hash) {
+  TRY_ASSIGN(const auto known, journal_.find_step(run_, key, input_hash));
   return known.has_value();
 }
 
@@ -50,12 +54,13 @@ base::Result<model::Usage> Recorder::usage_of_chats(const std::string& label_pre
 }
 
 base::Result<void> Recorder::record(const journal::StepKey& key, const Json& input, const Json& output) {
-  return record_hashed(key, base::sha256_hex(base::canonical(input)), output);
+  return journal_.record_step(run_, {key, base::sha256_hex(base::canonical(input)), output, {}, since_start(), {}});
 }
 
 base::Result<void> Recorder::record_hashed(const journal::StepKey& key, const std::string& input_hash,
-                                           const Json& output) {
-  return journal_.record_step(run_, {key, input_hash, output, {}, since_start(), {}});
+                                           std::string output) {
+  TRY(journal_.record_soon(run_, {key, input_hash, std::move(output), {}, since_start(), {}}));
+  return settle();
 }
 
 }  // namespace accelopt::search

@@ -11,7 +11,7 @@
 #include <type_traits>
 
 #include "base/hash.hpp"
-#include "base/json.hpp"
+#include "base/json_text.hpp"
 #include "base/outcome.hpp"
 #include "journal/journal.hpp"
 
@@ -21,7 +21,7 @@ namespace accelopt::search {
 enum class Missing { do_it, leave_it };  // leave_it: replay, nothing is asked and nothing is measured
 
 /// Whether a T that is read back from its JSON is the T that was written, in everything that a search looks at. What
-/// was made is used then, and is written down while the run goes on.
+/// was made is used then, and is written down while the run goes on. What it used, if anything, is its member `usage`.
 template <class T>
 inline constexpr bool kReadsBackEqual = false;
 
@@ -47,22 +47,20 @@ class Recorder {
       TRY_ASSIGN(T value, base::decode<T>(*known, "journal step " + key.kind));
       return value;
     }
-    journal::StepRecord step{key, input_hash, {}, {}, since_start(), {}};
+    const auto started = since_start();
     base::Outcome<T> made = produce();
     if (!made) return made;
-    step.duration = since_start() - step.started;
-    base::Json output(*made);
-    if constexpr (requires { step.usage = made->usage; })
-      step.usage = made->usage;
-    else
-      step.usage = usage_in(output);
+    journal::WrittenStep step{key, input_hash, {}, {}, started, since_start() - started, std::move(input_text)};
+    if constexpr (requires { step.usage = made->usage; }) step.usage = made->usage;
     if constexpr (kReadsBackEqual<T>) {
-      step.output = std::move(output);
-      TRY(journal_.record_soon(run_, std::move(step), std::move(input_text)));
+      step.output = base::json_of(*made);
+      TRY(journal_.record_soon(run_, std::move(step)));
       return made;
     } else {
-      step.output = output;
-      TRY(journal_.record_soon(run_, std::move(step), std::move(input_text)));
+      const base::Json output(*made);
+      if constexpr (!requires { step.usage = made->usage; }) step.usage = usage_in(output);
+      step.output = base::canonical(output);
+      TRY(journal_.record_soon(run_, std::move(step)));
       TRY(settle());
       TRY_ASSIGN(T value, base::decode<T>(output, "journal step " + key.kind));
       return value;
@@ -74,9 +72,12 @@ class Recorder {
   base::Result<void> settle() { return journal_.settle(run_); }
   /// The same where what is asked rests on nothing that another thread has recorded since the last settle().
   base::Result<void> settle_own() { return journal_.settle_own(run_); }
+  /// The calling thread begins something that rests on nothing of what it has recorded.
+  void begin_own() { journal_.begin_own(); }
 
   /// Whether the step is on record with this input.
   base::Result<bool> on_record(const journal::StepKey& key, const base::Json& input);
+  base::Result<bool> on_record_hashed(const journal::StepKey& key, const std::string& input_hash);
 
   /// What the recorded replies to chats took whose label begins so: a question may be lost at its second try, and the
   /// first one was paid for. @error as Journal::steps.
@@ -84,8 +85,8 @@ class Recorder {
 
   /// Records an output that was not produced by `once`, e.g. an answer that was lost for good.
   base::Result<void> record(const journal::StepKey& key, const base::Json& input, const base::Json& output);
-  base::Result<void> record_hashed(const journal::StepKey& key, const std::string& input_hash,
-                                   const base::Json& output);
+  /// The same of canonical JSON.
+  base::Result<void> record_hashed(const journal::StepKey& key, const std::string& input_hash, std::string output);
 
   [[nodiscard]] const std::string& run() const { return run_; }
   [[nodiscard]] journal::Journal& journal() { return journal_; }

@@ -94,6 +94,38 @@ TEST(ModelExecutor, AnswersWithTheWholeSolution) {
   for (const char* unknown : {"hidden_axis", "97531", "held"}) EXPECT_FALSE(holds(request.messages[1].text, unknown));
 }
 
+TEST(ModelAgents, QuestionsWithACommonText_AreThoseThatAreAskedAlone) {
+  const model::Task task = example_task();
+  ScriptedChatModel model(
+      Answers{{"executor", {kFileAnswer, kFileAnswer, kFileAnswer}}, {"planner", {kPlanAnswer, kPlanAnswer}}});
+  const auto executor = make_model_executor(model, prompts());
+  const auto planner = make_model_planner(model, prompts());
+  ExecuteQuestion question = example_execute_question(task);
+  ASSERT_TRUE(executor->execute(question, {}).has_value());
+  question.context.common = std::make_shared<CommonText>();
+  for (question.context.identity.attempt = 1; question.context.identity.attempt < 3;
+       ++question.context.identity.attempt)
+    ASSERT_TRUE(executor->execute(question, {}).has_value());
+  PlanQuestion plan = example_plan_question(task);
+  ASSERT_TRUE(planner->plan(plan, {}).has_value());
+  plan.context.common = std::make_shared<CommonText>();
+  ASSERT_TRUE(planner->plan(plan, {}).has_value());
+
+  const auto requests = model.requests();
+  ASSERT_EQ(requests.size(), 5U);
+  const auto same = [&](std::size_t one, std::size_t other) {
+    for (std::size_t part = 0; part < 2; ++part) {
+      EXPECT_EQ(requests[one].messages.at(part).text, requests[other].messages.at(part).text);
+      EXPECT_EQ(requests[one].messages.at(part).speaker, requests[other].messages.at(part).speaker);
+    }
+  };
+  same(0, 1);
+  same(0, 2);
+  same(3, 4);
+  EXPECT_EQ(requests[1].label, "executor i1.b0.p2.a1 try0");
+  EXPECT_EQ(requests[2].label, "executor i1.b0.p2.a2 try0");
+}
+
 TEST(ModelFixer, IsToldHowItFailed) {
   const model::Task task = example_task();
   ScriptedChatModel model(Answers{{"fixer", {kFileAnswer}}});

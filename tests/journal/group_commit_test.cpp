@@ -117,6 +117,19 @@ TEST_F(GroupCommitTest, ALockedDatabase_IsToldToAllOfTheGroup) {
   EXPECT_EQ(committed(9), 1);
 }
 
+TEST_F(GroupCommitTest, AThreadThatBeginsAnew_WaitsForNothingOfBefore) {
+  {
+    const std::lock_guard nothing_is_committed(mutex_);
+    queue(1);
+    GroupCommit::begin_own();
+    group_.settle_own();
+  }
+  queue(2);
+  group_.settle_own();
+  EXPECT_EQ(committed(1), 1);
+  EXPECT_EQ(committed(2), 1);
+}
+
 TEST_F(GroupCommitTest, AQueuedWrite_IsCommittedWhenItSettles) {
   std::atomic<int> absent = 0;
   {

@@ -375,8 +375,8 @@ TEST_P(JournalContract, AStepThatIsRecordedSoon_IsThereAtOnce) {
   const StepRecord first = sample_step(0, "chat", "in", "small");
   StepRecord second = sample_step(1, "chat", "in", std::string(20'000, 'x'));
   second.input_hash = hash;
-  ASSERT_TRUE(journal().record_soon("r1", first, ""));
-  ASSERT_TRUE(journal().record_soon("r1", second, question));
+  ASSERT_TRUE(journal().record_soon("r1", written(first)));
+  ASSERT_TRUE(journal().record_soon("r1", written(second, question)));
   EXPECT_EQ((*journal().find_step("r1", first.key, "in"))->output, first.output);
   EXPECT_EQ((*journal().find_step("r1", second.key, hash))->output, second.output);
   EXPECT_EQ(journal().find_step("r1", second.key, "in")->has_value(), false);
@@ -398,7 +398,7 @@ TEST_P(JournalContract, AStepOfAnEarlierWriter_IsFoundByTheOneThatGoesOn) {
 }
 
 TEST_P(JournalContract, AStepOfNoRun_IsRefusedAtOnce) {
-  EXPECT_EQ(journal().record_soon("r2", sample_step(0, "chat", "in", "x"), "").error().code, ErrorCode::not_found);
+  EXPECT_EQ(journal().record_soon("r2", written(sample_step(0, "chat", "in", "x"))).error().code, ErrorCode::not_found);
 }
 
 TEST_P(JournalContract, WhatIsPostedWaitsInOrderAndGoesOutOnce) {

@@ -98,7 +98,7 @@ TEST(JournalDurability, WhatWasRecordedSurvivesKill9) {
     const std::string question = "question " + std::to_string(number);
     StepRecord step = step_of(0, number);
     step.input_hash = base::sha256_hex(question);
-    if (!(*journal)->record_soon("r1", step, question)) ::_exit(2);
+    if (!(*journal)->record_soon("r1", written(step, question))) ::_exit(2);
     if (number % 7 != 0) continue;
     if (!(*journal)->settle_own("r1")) ::_exit(3);
     if (::write(told, &number, sizeof number) != sizeof number) ::_exit(4);

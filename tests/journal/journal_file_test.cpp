@@ -230,12 +230,12 @@ TEST_F(JournalFile, AStepThatIsLost_IsToldToItsRunUntilThatEnds) {
   sqlite3* other = nullptr;
   ASSERT_EQ(sqlite3_open(file().c_str(), &other), SQLITE_OK);
   ASSERT_EQ(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
-  ASSERT_TRUE((*journal)->record_soon("r1", sample_step(5, "plan", "in", "x"), ""));
+  ASSERT_TRUE((*journal)->record_soon("r1", written(sample_step(5, "plan", "in", "x"))));
   const auto told = (*journal)->settle("r1");
   ASSERT_FALSE(told);
   EXPECT_EQ(told.error().code, ErrorCode::io) << "nobody takes it for bad luck: " << told.error().message;
   EXPECT_EQ((*journal)->settle("r1").error().message, told.error().message);
-  EXPECT_FALSE((*journal)->record_soon("r1", sample_step(6, "plan", "in", "x"), ""));
+  EXPECT_FALSE((*journal)->record_soon("r1", written(sample_step(6, "plan", "in", "x"))));
   EXPECT_TRUE((*journal)->settle("r2"));
   EXPECT_EQ((*journal)->find_step("r1", sample_step(5, "plan", "in", "x").key, "in")->has_value(), false);
   sqlite3_close(other);
@@ -243,7 +243,7 @@ TEST_F(JournalFile, AStepThatIsLost_IsToldToItsRunUntilThatEnds) {
                                       std::optional<base::Json>(std::in_place, base::Json::object()), ""))
       << "it has a hole";
   EXPECT_TRUE((*journal)->finish_run("r1", model::RunStatus::failed, std::nullopt, ""));
-  EXPECT_TRUE((*journal)->record_soon("r1", sample_step(5, "plan", "in", "x"), ""));
+  EXPECT_TRUE((*journal)->record_soon("r1", written(sample_step(5, "plan", "in", "x"))));
   EXPECT_TRUE((*journal)->settle("r1"));
   EXPECT_EQ((*journal)->steps("r1")->size(), 3U);
 }
@@ -253,7 +253,7 @@ TEST_F(JournalFile, AfterARunWasLeft_WhatAnotherProcessAddsIsFound) {
   const auto journal = open_journal(workspace());
   ASSERT_TRUE(journal);
   const StepRecord added = sample_step(6, "plan", "in", "x");
-  ASSERT_TRUE((*journal)->record_soon("r1", sample_step(5, "plan", "in", "x"), ""));
+  ASSERT_TRUE((*journal)->record_soon("r1", written(sample_step(5, "plan", "in", "x"))));
   EXPECT_FALSE((*journal)->find_step("r1", added.key, "in")->has_value());
   ASSERT_TRUE((*journal)->finish_run("r1", model::RunStatus::waiting, std::nullopt, ""));
   ASSERT_TRUE((*open_journal(workspace()))->record_step("r1", added));

@@ -6,6 +6,11 @@
 #include <cmath>
 #include <limits>
 
+#include "base/json_text.hpp"
+#include "model/experience.hpp"
+#include "model/kernel.hpp"
+#include "model/usage.hpp"
+
 namespace accelopt::model {
 namespace {
 
@@ -43,6 +48,7 @@ TEST(Evaluation, SurvivesJsonWithNanAndInfinity) {
 
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(base::Json(*back), base::Json(evaluation));
+  EXPECT_EQ(base::json_of(evaluation), base::canonical(evaluation));
   EXPECT_TRUE(std::isnan(back->mismatch->actual));
   EXPECT_TRUE(std::isinf(back->ratio->high));
   EXPECT_EQ(back->environment.seed, 0xFFFFFFFFFFFFFFFFULL);
@@ -74,6 +80,7 @@ TEST(Evaluation, TuningSurvivesJson) {
   ASSERT_TRUE(back) << back.error().message;
   ASSERT_TRUE(back->tuning);
   EXPECT_EQ(base::Json(*back), base::Json(evaluation));
+  EXPECT_EQ(base::json_of(evaluation), base::canonical(evaluation));
   EXPECT_EQ(back->tuning->chosen, (std::vector<std::int64_t>{6, 8}));
   EXPECT_EQ(back->tuning->field[0].status, Status::timeout);
   EXPECT_EQ(back->tuning->heats[0].log_ratios[1][1], -0.25);
@@ -81,6 +88,34 @@ TEST(Evaluation, TuningSurvivesJson) {
   tuning.chosen.reset();
   evaluation.tuning = tuning;
   EXPECT_FALSE(base::decode<Evaluation>(base::Json(evaluation), "evaluation")->tuning->chosen);
+}
+
+TEST(WrittenJson, WhatStepsHold_IsThatOfTheirObjects) {
+  const auto same = [](const auto& value) { EXPECT_EQ(base::json_of(value), base::canonical(base::Json(value))); };
+  same(Evaluation());
+  Evaluation evaluation;
+  evaluation.duplicate_of = "abc";
+  evaluation.environment.clock = kModelledClock;
+  evaluation.workloads.resize(2);
+  evaluation.workloads[1].role = Role::check;
+  evaluation.workloads[1].reference_ns = 3;
+  evaluation.workloads[1].ratio = Interval();
+  evaluation.workloads[1].peak_bytes = 7;
+  evaluation.profile.emplace();
+  evaluation.profile->failed_as = Status::timeout;
+  evaluation.profile->failure = "hung";
+  evaluation.details = {{"b", 1}, {"a", {1, "x"}}};
+  same(evaluation);
+  same(BuildReport());
+  same(BuildReport{true, "line 1: \"x\"", "b", "c", 12, {"one", "two"}, 0.25});
+  same(Usage());
+  same(Usage{.calls = 2, .input_tokens = 7, .usd = 0.125, .unpriced_calls = 1});
+  same(Usage{.calls = 1, .output_tokens = -1});
+  same(Plan());
+  same(Plan{"title", {"e1", "e2"}, "text\nof it"});
+  same(Solution());
+  same(Kernel());
+  same(Kernel(Solution{Language::c, {{"b.c", "int x; // \xff"}, {"a.h", ""}}}));
 }
 
 TEST(Status, NamesAreTheDocumentedOnes) {
