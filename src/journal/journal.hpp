@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The append-only record of runs: every step once, written before anything depends on it. And the kernel database:
-// every solution ever measured, by definition and device.
+// The append-only record of runs: every step once, written before anything depends on it; and the texts of what was
+// asked, answered and measured.
 #pragma once
 
 #include <chrono>
@@ -67,19 +67,6 @@ struct RunInfo {
   std::string program_version;
 };
 
-/// One row of the kernel database.
-struct KernelRecord {
-  std::string run;
-  std::string definition;
-  std::string device;
-  std::string source_id;
-  std::string parent_source_id;  ///< empty for the baseline
-  model::Identity identity;
-  model::Status status = model::Status::not_measured;
-  std::optional<double> speedup;  ///< over the baseline: confirmed if there is one, else play-off
-  std::string kind;               ///< what the speed-up rests on: "confirm", "playoff", "triage"
-};
-
 /// Something that has to reach another place, and waits here until it has.
 struct OutboxItem {
   std::int64_t number = 0;  ///< in order of posting
@@ -132,13 +119,10 @@ class Journal {
   virtual base::Result<std::string> store(std::string_view bytes) = 0;  ///< its SHA-256
   virtual base::Result<std::string> load(std::string_view sha256) = 0;  ///< @error not_found, corrupt
 
-  // Kernel database
-  virtual base::Result<void> record_solution(std::string_view source_id, const model::Solution& solution) = 0;
+  // Solutions and experiences
+  /// In one transaction; each is kept once. @error as store.
+  virtual base::Result<void> record_solutions(const std::vector<model::Kernel>& solutions) = 0;
   virtual base::Result<model::Solution> load_solution(std::string_view source_id) = 0;
-  virtual base::Result<void> record_kernel(const KernelRecord& record) = 0;
-  /// Every solution measured for the definition on the device, best first; empty device: all devices.
-  virtual base::Result<std::vector<KernelRecord>> best_kernels(std::string_view definition,
-                                                               std::string_view device) = 0;
   virtual base::Result<void> record_experience(std::string_view run, const model::Experience& experience) = 0;
   virtual base::Result<std::vector<model::Experience>> experiences(std::string_view run) = 0;
 
@@ -149,10 +133,6 @@ class Journal {
   /// What was posted for the place by any run and has not been delivered, oldest first, at most `most`.
   virtual base::Result<std::vector<OutboxItem>> waiting_for(std::string_view place, int most) = 0;
   virtual base::Result<void> delivered(std::int64_t number) = 0;
-
-  /// Solutions and kernels that an iteration found, as record_solution and record_kernel have them, in one transaction.
-  virtual base::Result<void> record_found(const std::vector<model::Kernel>& solutions,
-                                          const std::vector<KernelRecord>& kernels) = 0;
 };
 
 /// Whether a journal may be written.

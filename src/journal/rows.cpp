@@ -60,18 +60,4 @@ Result<RunInfo> read_run(const Query& row, TaskColumn task) {
   return run;
 }
 
-KernelRecord read_kernel(const Query& row) {
-  KernelRecord record;
-  record.run = row.text(0);
-  record.definition = row.text(1);
-  record.device = row.text(2);
-  record.source_id = row.text(3);
-  record.parent_source_id = row.text(4);
-  record.identity = read_identity(row, 5);
-  record.status = model::parse_status(row.text(10));
-  if (!row.is_null(11)) record.speedup = row.real(11);
-  record.kind = row.text(12);
-  return record;
-}
-
 }  // namespace accelopt::journal

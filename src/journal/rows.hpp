@@ -35,11 +35,6 @@ enum class TaskColumn { absent, present };
 /// @error corrupt.
 base::Result<RunInfo> read_run(const base::Query& row, TaskColumn task);
 
-inline constexpr std::string_view kKernelColumns =
-    "run, definition, device, source_id, parent_source_id, iteration, parent, plan, attempt, fix, status, speedup, "
-    "kind";
-KernelRecord read_kernel(const base::Query& row);
-
 /// Stored JSON as a T. @error corrupt, beginning with `what`.
 template <class T>
 base::Result<T> decode_stored(std::string_view text, std::string_view what) {

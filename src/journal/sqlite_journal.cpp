@@ -57,20 +57,11 @@ constexpr std::string_view kInsertStep = ") VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)";
 constexpr std::string_view kReplaceStep =
     ") SELECT ?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13 WHERE NOT EXISTS(SELECT 1 FROM steps WHERE run = ?1 AND "
     "iteration = ?2 AND parent = ?3 AND plan = ?4 AND attempt = ?5 AND fix = ?6 AND kind = ?7 AND input_hash = ?8)";
-/// One row a solution and device: the one that rests on the strongest measurement, the newest of equals. A solution
-/// that failed its confirmation counts as failed, whatever its play-off said.
-constexpr std::string_view kBestKernels =
-    " FROM (SELECT *, row_number() OVER (PARTITION BY device, source_id ORDER BY status = 'PASSED' AND speedup IS "
-    "NULL, CASE kind WHEN 'confirm' THEN 0 WHEN 'playoff' THEN 1 ELSE 2 END, number DESC) AS place FROM kernels WHERE "
-    "definition = ?1 AND (?2 = '' OR device = ?2)) WHERE place = 1 ORDER BY status = 'PASSED' DESC, speedup IS NULL, "
-    "speedup DESC, number";
 
 const std::string kRecordNewStep =
     std::string("INSERT OR IGNORE INTO steps(run, ").append(kStepColumns).append(kInsertStep);
 const std::string kRecordStepAgain =
     std::string("INSERT OR REPLACE INTO steps(run, ").append(kStepColumns).append(kReplaceStep);
-const std::string kRecordKernel =
-    std::string("INSERT OR REPLACE INTO kernels(").append(kKernelColumns).append(") VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)");
 const std::string kSelectStep = std::string("SELECT ").append(kStepColumns).append(kFindStep);
 
 std::string first_text(const Query& row) {
@@ -91,7 +82,6 @@ class SqliteJournal final : public Journal {
   Result<void> create_run(const RunInfo& run) override {
     const std::lock_guard lock(mutex_);
     TRY(still_there());
-    TRY_ASSIGN(Transaction transaction, Transaction::begin(*database_));
     const auto result = run.result ? std::optional(canonical(*run.result)) : std::nullopt;
     TRY(database_->run(
         sql("INSERT INTO runs(", kRunColumns, ", task) VALUES(?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT(id) DO NOTHING"),
@@ -100,8 +90,7 @@ class SqliteJournal final : public Journal {
         canonical(Json(run.task))));
     if (database_->changes() == 0)
       return fail(ErrorCode::already_exists, name() + ": there is a run " + run.id + " already");
-    TRY(insert_definition(run.task));
-    return transaction.commit();
+    return {};
   }
 
   Result<void> finish_run(std::string_view run, model::RunStatus status, const std::optional<Json>& result,
@@ -225,19 +214,6 @@ class SqliteJournal final : public Journal {
                                         " is not the one that its name stands for; restore the file from a copy");
   }
 
-  Result<void> record_solution(std::string_view source_id, const model::Solution& solution) override {
-    const std::string text = base::json_of(solution);
-    const bool small = text.size() <= kMaxInlineBytes;
-    const auto object = small ? Result<std::string>(base::sha256_hex(text)) : objects_->put(text);
-    if (!object) return tl::make_unexpected(object.error());
-    return writes_.run(
-        [&]() -> Result<void> {
-          if (small) TRY(keep_text(*object, text));
-          return name_solution(source_id, solution, *object);
-        },
-        GroupCommit::Statements::several);
-  }
-
   Result<model::Solution> load_solution(std::string_view source_id) override {
     std::optional<std::string> object;
     {
@@ -249,12 +225,7 @@ class SqliteJournal final : public Journal {
     return decode_stored<model::Solution>(text, "solution " + std::string(source_id));
   }
 
-  Result<void> record_kernel(const KernelRecord& record) override {
-    return writes_.run([&] { return insert_kernel(record); });
-  }
-
-  Result<void> record_found(const std::vector<model::Kernel>& solutions,
-                            const std::vector<KernelRecord>& kernels) override {
+  Result<void> record_solutions(const std::vector<model::Kernel>& solutions) override {
     struct Text {
       const model::Kernel* kernel;
       std::string object;
@@ -277,15 +248,9 @@ class SqliteJournal final : public Journal {
             if (text.small) TRY(keep_text(text.object, *text.small));
             TRY(name_solution(text.kernel->id(), text.kernel->solution(), text.object));
           }
-          for (const KernelRecord& kernel : kernels) TRY(insert_kernel(kernel));
           return {};
         },
         GroupCommit::Statements::several);
-  }
-
-  Result<std::vector<KernelRecord>> best_kernels(std::string_view definition, std::string_view device) override {
-    const std::lock_guard lock(mutex_);
-    return database_->all(sql("SELECT ", kKernelColumns, kBestKernels), read_kernel, definition, device);
   }
 
   Result<void> record_experience(std::string_view run, const model::Experience& experience) override {
@@ -474,13 +439,6 @@ class SqliteJournal final : public Journal {
     return insert(kRecordStepAgain);
   }
 
-  Result<void> insert_kernel(const KernelRecord& record) {
-    const model::Identity& id = record.identity;
-    return database_->run(kRecordKernel, record.run, record.definition, record.device, record.source_id,
-                          record.parent_source_id, id.iteration, id.parent, id.plan, id.attempt, id.fix,
-                          to_string(record.status), record.speedup, record.kind);
-  }
-
   Result<void> name_solution(std::string_view source_id, const model::Solution& solution, const std::string& object) {
     return database_->run("INSERT OR IGNORE INTO solutions(source_id, language, object) VALUES(?,?,?)", source_id,
                           to_string(solution.language), object);
@@ -488,18 +446,6 @@ class SqliteJournal final : public Journal {
 
   Result<void> keep_text(std::string_view hash, std::string_view bytes) {
     return database_->run("INSERT OR IGNORE INTO texts(hash, bytes) VALUES(?,?)", hash, bytes);
-  }
-
-  Result<void> insert_definition(const model::Task& task) {
-    const std::string definition = canonical(Json(task.definition));
-    const std::string id = base::sha256_hex(definition);
-    TRY(database_->run("INSERT OR IGNORE INTO definitions(id, name, op_type, definition) VALUES(?,?,?,?)", id,
-                       task.definition.name, task.definition.op_type, definition));
-    for (const model::Workload& workload : task.workloads) {
-      TRY(database_->run("INSERT OR IGNORE INTO workloads(definition, name, workload) VALUES(?,?,?)", id, workload.name,
-                         canonical(Json(workload))));
-    }
-    return {};
   }
 
   /// An object that a row names: that it is absent is damage.

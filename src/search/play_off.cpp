@@ -58,7 +58,7 @@ class PlayOff {
   Outcome<Selection> run() {
     TRY(race());
     // Nothing is known without the baseline's times: what was best before stays.
-    if (out_.contains(0)) return Selection{selecting_.beam, selecting_.finalists, {}, notes_};
+    if (out_.contains(0)) return Selection{selecting_.beam, selecting_.finalists, notes_};
     TRY_ASSIGN(const auto chosen, fill_places());
     return selection(chosen);
   }
@@ -146,13 +146,10 @@ class PlayOff {
   }
 
   [[nodiscard]] Selection selection(const std::vector<std::size_t>& chosen) const {
-    Selection next{selecting_.beam, finalists(chosen), {}, notes_};
+    Selection next{selecting_.beam, finalists(chosen), notes_};
     if (selecting_.settings.strategy != Strategy::repeated_sampling && !chosen.empty()) {
       next.beam.clear();
       for (const std::size_t arm : chosen) next.beam.push_back(field_[arm]);
-    }
-    for (std::size_t i = 1; i < field_.size(); ++i) {
-      if (!out_.contains(i)) next.raced.push_back(field_[i]);
     }
     return next;
   }
@@ -184,7 +181,7 @@ class PlayOff {
 
 Outcome<Selection> play_off(const Selecting& selecting, const std::vector<AttemptOutcome>& outcomes) {
   const std::vector<Candidate> children = new_entrants(outcomes);
-  if (children.empty()) return Selection{selecting.beam, selecting.finalists, {}};  // nothing new to race
+  if (children.empty()) return Selection{selecting.beam, selecting.finalists};  // nothing new to race
   return PlayOff(selecting, children).run();
 }
 
@@ -217,7 +214,7 @@ void expect_play_off(const Selecting& selecting, const std::vector<AttemptOutcom
 
 Selection select_as_published(const Selecting& selecting, const std::vector<AttemptOutcome>& outcomes) {
   const double baseline_ns = latency_ns(selecting.baseline.evaluation);
-  Selection next{{}, selecting.finalists, {}};
+  Selection next{{}, selecting.finalists};
   for (const PaperEntrant& entrant : fill_beam_as_published(outcomes, selecting.settings.beam)) {
     if (entrant.is_parent_code) {
       next.beam.push_back(selecting.beam[static_cast<std::size_t>(entrant.parent)]);

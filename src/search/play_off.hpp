@@ -30,7 +30,6 @@ struct Selecting {
 struct Selection {
   std::vector<Candidate> beam;       ///< best first
   std::vector<Candidate> finalists;  ///< best of the last play-off, the incumbent first; never the baseline
-  std::vector<Candidate> raced;      ///< everything that the play-off gave a score, for the kernel database
   std::vector<std::string> notes{};  ///< of the play-off
 };
 

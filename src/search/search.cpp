@@ -117,7 +117,7 @@ class Search {
     baseline_.evaluation = opened_.baseline;
     baseline_.workloads = opened_.baseline.workloads;
     const model::Kernel& kernel = baseline_.kernel;
-    if (!recorder_.replaying()) TRY(ports_.journal->record_solution(kernel.id(), kernel.solution()));
+    if (!recorder_.replaying()) TRY(ports_.journal->record_solutions({kernel}));
     const auto known = known_of(baseline_.evaluation);
     known_sources_[kernel.id()] = known;
     known_machine_code_[baseline_.machine_code_id] = known;
@@ -208,10 +208,9 @@ class Search {
   /// A replay has nothing to wait for.
   [[nodiscard]] Schedule schedule() const { return recorder_.replaying() ? Schedule::serial : request_.schedule; }
 
-  /// Files what an iteration found: known sources and machine code, plans tried, the kernel database, counts.
+  /// Files what an iteration found: known sources and machine code, plans tried, solutions, counts.
   Result<void> remember(const std::vector<AttemptOutcome>& outcomes) {
     std::vector<model::Kernel> solutions;
-    std::vector<journal::KernelRecord> records;
     for (const AttemptOutcome& outcome : outcomes) {
       const Candidate& parent = beam_[static_cast<std::size_t>(outcome.parent)];
       if (outcome.identity.attempt == 0 && !outcome.plan.title.empty()) ++plans_;
@@ -231,21 +230,8 @@ class Search {
       if (!candidate.machine_code_id.empty()) known_machine_code_.try_emplace(candidate.machine_code_id, known);
       solutions.push_back(candidate.kernel);
       if (candidate.open) solutions.push_back(*candidate.open);
-      records.push_back(kernel_record(candidate, StepKind::triage, std::nullopt));
     }
-    return recorder_.replaying() ? Result<void>() : ports_.journal->record_found(solutions, records);
-  }
-
-  journal::KernelRecord kernel_record(const Candidate& candidate, StepKind kind, std::optional<double> speedup) {
-    return {request_.run,
-            request_.task.definition.name,
-            opened_.device.name,
-            candidate.kernel.id(),
-            candidate.parent_source_id,
-            candidate.identity,
-            candidate.evaluation.status,
-            speedup,
-            std::string(to_string(kind))};
+    return recorder_.replaying() ? Result<void>() : ports_.journal->record_solutions(solutions);
   }
 
   /// The play-off needs no lesson and the lessons need no play-off: in a pipeline the device races while the summarizer
@@ -356,11 +342,6 @@ class Search {
     drop_failed(next);
     beam_ = std::move(next.beam);
     finalists_ = std::move(next.finalists);
-    if (recorder_.replaying()) return {};
-    std::vector<journal::KernelRecord> records;
-    for (const Candidate& candidate : next.raced)
-      records.push_back(kernel_record(candidate, StepKind::playoff, candidate.score.estimate));
-    TRY(ports_.journal->record_found({}, records));
     return {};
   }
 
@@ -452,8 +433,6 @@ class Search {
       if (evaluation->status != Status::passed || evaluation->verdict != model::Verdict::faster) continue;
       confirmation_ = *evaluation;
       winner_ = finalist;
-      if (recorder_.replaying()) return {};
-      TRY(ports_.journal->record_kernel(kernel_record(finalist, StepKind::confirm, evaluation->ratio->estimate)));
       return {};
     }
     return {};

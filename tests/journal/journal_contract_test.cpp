@@ -224,12 +224,11 @@ TEST_P(JournalContract, ObjectsAreAddressedByTheirContents) {
 }
 
 TEST_P(JournalContract, SolutionsComeBackBySourceId) {
-  const model::Solution solution{model::Language::c, {{"kernel.c", "void kernel(void) {}\n"}, {"h.h", ""}}};
-  const std::string id = source_id(solution);
-  EXPECT_EQ(journal().load_solution(id).error().code, ErrorCode::not_found);
-  ASSERT_TRUE(journal().record_solution(id, solution));
-  ASSERT_TRUE(journal().record_solution(id, solution));
-  EXPECT_EQ(journal().load_solution(id), solution);
+  const model::Kernel kernel(
+      model::Solution{model::Language::c, {{"kernel.c", "void kernel(void) {}\n"}, {"h.h", ""}}});
+  EXPECT_EQ(journal().load_solution(kernel.id()).error().code, ErrorCode::not_found);
+  ASSERT_TRUE(journal().record_solutions({kernel}));
+  EXPECT_EQ(journal().load_solution(kernel.id()), kernel.solution());
 }
 
 TEST_P(JournalContract, ExperiencesKeepTheirOrder) {
@@ -255,91 +254,13 @@ TEST_P(JournalContract, ExperiencesKeepTheirOrder) {
   EXPECT_EQ((*list)[2].id, "e10");
 }
 
-KernelRecord kernel(const std::string& source, const std::string& kind, std::optional<double> speedup,
-                    model::Status status = model::Status::passed) {
-  KernelRecord record;
-  record.run = "r1";
-  record.definition = "matmul";
-  record.device = "cpu A";
-  record.source_id = source;
-  record.parent_source_id = "base";
-  record.identity = {.iteration = 0, .parent = 1, .plan = 2, .attempt = 0, .fix = 1};
-  record.status = status;
-  record.speedup = speedup;
-  record.kind = kind;
-  return record;
-}
-
-std::vector<std::pair<std::string, std::string>> places(const std::vector<KernelRecord>& records) {
-  std::vector<std::pair<std::string, std::string>> list;
-  for (const KernelRecord& record : records) list.emplace_back(record.source_id, record.kind);
-  return list;
-}
-
-TEST_P(JournalContract, WhatAnIterationFoundIsRecordedAtOnce) {
+TEST_P(JournalContract, SolutionsOfEachSizeAreRecordedTogetherAndOnce) {
   const model::Kernel small(model::Solution{model::Language::cpp, {{"main.cpp", "small"}}});
   const model::Kernel large(model::Solution{model::Language::cpp, {{"main.cpp", std::string(40'000, 'x')}}});
-  const KernelRecord record{.run = "r1",
-                            .definition = "d",
-                            .device = "cpu",
-                            .source_id = small.id(),
-                            .parent_source_id = "",
-                            .identity = {.iteration = 0, .parent = 0, .plan = 0, .attempt = 0},
-                            .status = model::Status::passed,
-                            .speedup = 2.0,
-                            .kind = "playoff"};
-  ASSERT_TRUE(journal().record_found({small, large, small}, {record}));
-  ASSERT_TRUE(journal().record_found({small}, {}));
+  ASSERT_TRUE(journal().record_solutions({small, large, small}));
+  ASSERT_TRUE(journal().record_solutions({small}));
   EXPECT_EQ(journal().load_solution(small.id()).value(), small.solution());
   EXPECT_EQ(journal().load_solution(large.id()).value(), large.solution());
-  const auto kernels = journal().best_kernels("d", "cpu");
-  ASSERT_TRUE(kernels);
-  ASSERT_EQ(kernels->size(), 1U);
-  EXPECT_EQ(kernels->front().source_id, small.id());
-}
-
-TEST_P(JournalContract, BestKernelsAreOneASolutionBestFirst) {
-  using Places = std::vector<std::pair<std::string, std::string>>;
-  for (const KernelRecord& record :
-       {kernel("wrong", "triage", std::nullopt, model::Status::incorrect_numerical),
-        kernel("b", "triage", std::nullopt), kernel("b", "playoff", 9.0), kernel("a", "playoff", 4.0),
-        kernel("a", "confirm", 5.0), kernel("unconfirmed", "triage", std::nullopt), kernel("failed", "playoff", 20.0),
-        kernel("failed", "confirm", std::nullopt, model::Status::incorrect_numerical)}) {
-    ASSERT_TRUE(journal().record_kernel(record));
-  }
-  KernelRecord elsewhere = kernel("c", "confirm", 30.0);
-  elsewhere.device = "cpu B";
-  ASSERT_TRUE(journal().record_kernel(elsewhere));
-  KernelRecord other = kernel("d", "confirm", 40.0);
-  other.definition = "silu";
-  ASSERT_TRUE(journal().record_kernel(other));
-
-  const auto best = journal().best_kernels("matmul", "cpu A");
-  ASSERT_TRUE(best) << best.error().message;
-  EXPECT_EQ(
-      places(*best),
-      (Places{
-          {"b", "playoff"}, {"a", "confirm"}, {"unconfirmed", "triage"}, {"wrong", "triage"}, {"failed", "confirm"}}));
-  EXPECT_EQ((*best)[1].speedup, 5.0);
-  EXPECT_EQ((*best)[1].run, "r1");
-  EXPECT_EQ((*best)[1].device, "cpu A");
-  EXPECT_EQ((*best)[1].parent_source_id, "base");
-  EXPECT_EQ((*best)[1].identity, (model::Identity{0, 1, 2, 0, 1}));
-  EXPECT_EQ((*best)[4].status, model::Status::incorrect_numerical);
-  EXPECT_EQ(places(*journal().best_kernels("matmul", "")).front(), std::pair(std::string("c"), std::string("confirm")));
-  EXPECT_TRUE(journal().best_kernels("matmul", "cpu C")->empty());
-}
-
-TEST_P(JournalContract, ALaterMeasurementOfTheSameKindCounts) {
-  ASSERT_TRUE(journal().record_kernel(kernel("a", "playoff", 4.0)));
-  ASSERT_TRUE(journal().record_kernel(kernel("a", "playoff", 6.0)));  // the next iteration's
-  KernelRecord other_run = kernel("a", "playoff", 5.0);
-  other_run.run = "r2";
-  ASSERT_TRUE(journal().record_kernel(other_run));
-  const auto best = journal().best_kernels("matmul", "cpu A");
-  ASSERT_EQ(best->size(), 1U);
-  EXPECT_EQ(best->front().speedup, 5.0);
-  EXPECT_EQ(best->front().run, "r2");
 }
 
 TEST_P(JournalContract, ManyThreadsWriteAndRead) {

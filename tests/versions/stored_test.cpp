@@ -65,19 +65,15 @@ journal::StepRecord sample_step() {
   return step;
 }
 
+model::Kernel sample_kernel() {
+  return model::Kernel(model::Solution{model::Language::c, {{"kernel.c", "void kernel(void) {}\n"}}});
+}
+
 void fill_journal(const fs::path& folder) {
   const auto journal = journal::open_journal(folder).value();
   ASSERT_TRUE(journal->create_run(sample_run()));
   ASSERT_TRUE(journal->record_step("r1", sample_step()));
-  ASSERT_TRUE(journal->record_kernel({.run = "r1",
-                                      .definition = "d1",
-                                      .device = "a processor",
-                                      .source_id = "s1",
-                                      .parent_source_id = "s0",
-                                      .identity = {0, 1, 2, 3, 4},
-                                      .status = model::Status::passed,
-                                      .speedup = 1.5,
-                                      .kind = "confirm"}));
+  ASSERT_TRUE(journal->record_solutions({sample_kernel()}));
   ASSERT_TRUE(journal->record_experience("r1", full_experience()));
   ASSERT_TRUE(journal->post("r1", "k1", "/knowledge.db", {{"kind", "experience"}}));
   const std::optional<Json> result(std::in_place, Json{{"type", "result"}, {"schema", 1}});
@@ -119,20 +115,20 @@ void expect_run(journal::Journal& journal) {
   ASSERT_TRUE(step && *step);
   EXPECT_EQ((*step)->output, Json(full_evaluation()));
   EXPECT_EQ(Json((*step)->usage), Json(full_usage()));
-  EXPECT_EQ(journal.best_kernels("d1", "")->at(0).speedup, 1.5);
   EXPECT_EQ(Json(journal.experiences("r1")->at(0)), Json(full_experience()));
 }
 
 TEST_F(Stored, Journal_EveryTable_KeepsItsRows) {
   fill_journal(workspace());
-  expect_fixture("journal-7.sql", dump_of(journal_file()));
+  expect_fixture("journal-8.sql", dump_of(journal_file()));
 }
 
 TEST_F(Stored, Journal_ThisVersion_IsReadWhole) {
-  make_database(journal_file(), "journal-7.sql");
+  make_database(journal_file(), "journal-8.sql");
   const auto journal = journal::open_journal(workspace(), Access::read_only);
   ASSERT_TRUE(journal) << journal.error().message;
   expect_run(**journal);
+  EXPECT_EQ((*journal)->load_solution(sample_kernel().id()), sample_kernel().solution());
   EXPECT_EQ((*journal)->waiting_for("/knowledge.db", 9)->at(0).content, Json({{"kind", "experience"}}));
   const auto control = journal::open_control(workspace(), Access::read_only).value();
   EXPECT_EQ(control->sessions("r1")->at(0).pid, 7);
@@ -151,6 +147,17 @@ TEST_F(Stored, Journal_ThisVersion_IsReadWhole) {
   ASSERT_TRUE(reviews) << reviews.error().message;
   EXPECT_EQ(reviews->at(0).run, "f1");
   EXPECT_EQ(reviews->at(0).content, Json({{"task", "t"}}));
+}
+
+TEST_F(Stored, Journal_WithTheKernelDatabase_IsReadAndBroughtUpWithItsRows) {
+  make_database(journal_file(), "journal-7.sql");
+  expect_run(*journal::open_journal(workspace(), Access::read_only).value());
+  const auto journal = journal::open_journal(workspace());
+  ASSERT_TRUE(journal) << journal.error().message;
+  expect_run(**journal);
+  ASSERT_TRUE((*journal)->record_solutions({sample_kernel()}));
+  EXPECT_EQ((*journal)->load_solution(sample_kernel().id()), sample_kernel().solution());
+  EXPECT_NE(dump_of(journal_file()).find("INSERT INTO kernels VALUES"), std::string::npos) << "nothing is deleted";
 }
 
 TEST_F(Stored, Journal_BeforeTexts_IsReadAndBroughtUp) {
@@ -207,13 +214,13 @@ TEST_F(Stored, Journal_FirstVersion_IsReadAndBroughtUp) {
 }
 
 TEST_F(Stored, Journal_NewerVersion_Refused) {
-  make_database(journal_file(), "journal-7.sql");
-  run_statements(journal_file(), "PRAGMA user_version = 8");
+  make_database(journal_file(), "journal-8.sql");
+  run_statements(journal_file(), "PRAGMA user_version = 9");
   for (const Access access : {Access::read_only, Access::read_write}) {
     const auto journal = journal::open_journal(workspace(), access);
     ASSERT_FALSE(journal);
     expect_refused(journal.error(),
-                   {"accelopt.db", "newer accelopt (journal version 8, this one knows 7)", "use that"});
+                   {"accelopt.db", "newer accelopt (journal version 9, this one knows 8)", "use that"});
     EXPECT_FALSE(journal::open_suite_log(workspace(), access));
   }
 }
