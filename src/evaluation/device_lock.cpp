@@ -30,7 +30,8 @@ namespace {
 
 constexpr std::chrono::milliseconds kFirstPause{1};
 constexpr std::chrono::milliseconds kLongestPause{20};
-constexpr std::size_t kSignatureBytes = 64;  ///< that are read of a lock's file
+constexpr std::chrono::milliseconds kLongestOfNext{2};  ///< of whoever is next: until then nobody measures
+constexpr std::size_t kSignatureBytes = 64;             ///< that are read of a lock's file
 
 /// Opens without following a link and without waiting for a pipe's other end. First without O_CREAT: in a sticky folder
 /// that flag is refused for another user's file. Reading is enough to lock; only one's own file can be signed.
@@ -186,7 +187,8 @@ Result<void> DeviceLock::wait(DeviceUse& use) {
       telling = !std::exchange(use.was_told, true);
       if (telling) tell(DeviceWait::State::waiting);
     }
-    clock_.pause(std::min(pause, std::chrono::ceil<std::chrono::milliseconds>(kPatience - waited)));
+    const auto longest = queue_.held ? kLongestOfNext : kLongestPause;
+    clock_.pause(std::min({pause, longest, std::chrono::ceil<std::chrono::milliseconds>(kPatience - waited)}));
     pause = std::min(2 * pause, kLongestPause);
   }
   use.waited += clock_.now() - began;

@@ -111,6 +111,15 @@ TEST_F(DeviceLocks, AShortWaitCountsAndIsNotTold) {
   EXPECT_TRUE(told_.empty());
 }
 
+TEST_F(DeviceLocks, WhoeverIsNextNoticesTheEndAtOnce) {
+  const auto stranger = std::make_shared<base::FileDescriptor>(held_by_a_stranger(path()));
+  DeviceLock mine = lock();
+  at(seconds(1), [&] { stranger->reset(); });
+  ASSERT_TRUE(mine.acquire(use_));
+  EXPECT_GE(use_.waited, seconds(1));
+  EXPECT_LE(use_.waited, seconds(1) + milliseconds(2));
+}
+
 TEST_F(DeviceLocks, AStrangerDelaysAMeasurementByAMinuteAtMost) {
   base::FileDescriptor stranger = held_by_a_stranger(path());
   DeviceLock mine = lock();
