@@ -165,7 +165,8 @@ Range seconds_of_tests(const refactor::Costs* costs) {
   constexpr double kLimit = std::chrono::duration<double>(refactor::kMutantLimit).count();
   if (costs == nullptr) return {2, 60, kLimit};
   constexpr double kRuns = 3 * 6.0;  // rounds on the base of about six tests
-  const double compared = 16.0 * costs->families * costs->small_pair;
+  // A mutant is one process for each input: what the generator makes and the base does with it is kept.
+  const double compared = 16.0 * costs->families * costs->small_pair / 3;
   const double tried = kRuns * costs->small_pair;
   const auto mutants = [&](double count, double of_tests, double of_comparison) {
     return tried + std::min(kLimit, count * (costs->build + of_tests * costs->tests + of_comparison * compared));

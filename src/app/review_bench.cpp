@@ -42,7 +42,7 @@ Result<std::unique_ptr<PairBench>> PairBench::create(const review::CalibrationPa
                                                      const std::vector<fs::path>& tools, const std::stop_token& stop) {
   TRY_ASSIGN(auto own, base::TemporaryFolder::create("accelopt-pair"));
   const fs::path folder = own.path();
-  std::unique_ptr<PairBench> bench(new PairBench(std::move(own)));
+  std::unique_ptr<PairBench> bench(new PairBench(std::move(own), pair));
   bench->task_ = task_of(pair, folder);
   const refactor::Task& task = bench->task_;
   TRY(base::make_folders(task.folder));
@@ -51,29 +51,36 @@ Result<std::unique_ptr<PairBench>> PairBench::create(const review::CalibrationPa
                        driver));
   TRY_ASSIGN(bench->jail_, refactor::Jail::create(task, tools, stop));
   TRY_ASSIGN(bench->driver_, refactor::Driver::create(task, *bench->jail_, 1));
-  for (const auto& [name, text] : {std::pair("base", &pair.base), {"clean", &pair.clean}, {"planted", &pair.planted}}) {
-    const fs::path tree = folder / name;
-    TRY(base::make_folders(tree));
-    TRY(base::write_file(tree / review::subject_file(pair.language), *text));
-    if (task.build.empty()) continue;
-    const fs::path scratch = folder / (std::string(name) + "-build");
-    TRY(base::make_folders(scratch));
-    TRY_ASSIGN(const auto built, bench->jail_->run({.command = task.build,
-                                                    .words = {{"task", bench->driver_->files().string()}},
-                                                    .tree = tree,
-                                                    .access = refactor::TreeAccess::write,
-                                                    .scratch = scratch,
-                                                    .readable = {bench->driver_->files()}}));
-    if (!built.succeeded)
-      return base::fail(ErrorCode::invalid_argument,
-                        fmt::format("{}, {}: {}", pair.name, name, base::ascii_line(built.errors, 400, ' ')));
-  }
   return bench;
 }
 
+Result<fs::path> PairBench::tree_with(const char* name, const std::string& text) {
+  fs::path tree = own_.path() / name;
+  std::error_code ignored;
+  if (fs::exists(tree, ignored)) return tree;
+  TRY(base::make_folders(tree));
+  TRY(base::write_file(tree / review::subject_file(pair_.language), text));
+  if (task_.build.empty()) return tree;
+  const fs::path scratch = own_.path() / (std::string(name) + "-build");
+  TRY(base::make_folders(scratch));
+  TRY_ASSIGN(const auto built, jail_->run({.command = task_.build,
+                                           .words = {{"task", driver_->files().string()}},
+                                           .tree = tree,
+                                           .access = refactor::TreeAccess::write,
+                                           .scratch = scratch,
+                                           .readable = {driver_->files()}}));
+  if (built.succeeded) return tree;
+  fs::remove_all(tree, ignored);
+  return base::fail(ErrorCode::invalid_argument,
+                    fmt::format("{}, {}: {}", pair_.name, name, base::ascii_line(built.errors, 400, ' ')));
+}
+
 Result<refactor::ProbeResult> PairBench::probe(Side side, const refactor::Probe& probe) {
-  const refactor::Trees trees{own_.path() / "base", own_.path() / (side == Side::clean ? "clean" : "planted")};
-  return refactor::run_probe(*driver_, *jail_, task_, trees, probe);
+  refactor::Trees trees;
+  TRY_ASSIGN(trees.old_tree, tree_with("base", pair_.base));
+  TRY_ASSIGN(trees.new_tree,
+             side == Side::clean ? tree_with("clean", pair_.clean) : tree_with("planted", pair_.planted));
+  return refactor::Prober(*driver_, *jail_, task_).run(trees, probe, {}, known_.of(probe));
 }
 
 }  // namespace accelopt::app

@@ -55,24 +55,29 @@ struct CalibrationOptions {
 base::Outcome<Calibration> calibrate_reviewer(const Shell& shell, const CalibrationOptions& options,
                                               const AgentFlags& flags, const Config& config);
 
-/// The three sides of a pair, laid out and built, so that inputs can be run on them.
+/// The three sides of a pair, laid out and built as soon as inputs are to be run on them.
 class PairBench {
  public:
   enum class Side { clean, planted };
-  /// @error invalid_argument: a side does not build; unsupported, not_found, io, cancelled.
+  /// @error unsupported, io, cancelled.
   static base::Result<std::unique_ptr<PairBench>> create(const review::CalibrationPair& pair,
                                                          const std::vector<std::filesystem::path>& tools,
                                                          const std::stop_token& stop);
-  /// Runs it on the base and on a side. @error cancelled, io.
+  /// Runs it on the base and on a side. @error invalid_argument: a side does not build; not_found, cancelled, io.
   base::Result<refactor::ProbeResult> probe(Side side, const refactor::Probe& probe);
   [[nodiscard]] const refactor::Task& task() const { return task_; }
 
  private:
-  explicit PairBench(base::TemporaryFolder own) : own_(std::move(own)) {}
+  PairBench(base::TemporaryFolder own, const review::CalibrationPair& pair) : own_(std::move(own)), pair_(pair) {}
+  /// The tree of this name, which holds the text. @error as probe.
+  base::Result<std::filesystem::path> tree_with(const char* name, const std::string& text);
+
   base::TemporaryFolder own_;
+  review::CalibrationPair pair_;
   refactor::Task task_;
   std::optional<refactor::Jail> jail_;
   std::optional<refactor::Driver> driver_;
+  refactor::KnownProbes known_;
 };
 
 }  // namespace accelopt::app

@@ -160,7 +160,7 @@ Result<std::string> Checker::build_tree(const fs::path& tree, const std::map<std
   return std::string();
 }
 
-Result<Checker::TestRun> Checker::run_tests(const fs::path& tree) {
+Result<Checker::TestRun> Checker::run_tests(const fs::path& tree, std::int64_t most_seconds) {
   TRY_ASSIGN(const fs::path scratch, warm_scratch());
   const fs::path copy = fresh_folder();
   TRY(vcs::copy_tree(tree, copy));
@@ -171,7 +171,8 @@ Result<Checker::TestRun> Checker::run_tests(const fs::path& tree) {
                 .access = TreeAccess::write,
                 .scratch = scratch,
                 .readable = {driver_->files()},
-                .hash_seed = next_seed("tests")};
+                .hash_seed = next_seed("tests"),
+                .most_seconds = most_seconds};
   TestRun result;
   TRY_ASSIGN(result.process, jail_.run(run));
   std::string text = task_.test_format == TestFormat::unittest ? result.process.errors : result.process.output;
@@ -207,8 +208,9 @@ Result<void> Checker::prepare_tests() {
   for (int run = 0; run < kBaseTestRuns; ++run) {
     settings_.step(fmt::format("testing the base, {} of {}", run + 1, kBaseTestRuns));
     const auto began = Clock::now();
-    TRY_ASSIGN(const TestRun tested, run_tests(base_folder_));
+    TRY_ASSIGN(const TestRun tested, run_tests(base_folder_, 0));
     costs_.tests = seconds_since(began);
+    tests_cpu_seconds_ = std::max(tests_cpu_seconds_, tested.process.cpu_seconds);
     for (const auto& [name, outcome] : tested.outcomes) seen[name].push_back(outcome);
     said = tested.process.end + ": " + tested.said;
   }
@@ -287,11 +289,11 @@ Result<UnitTimes> Checker::time_unit(Race& race, Unit& unit, StartUp& start_up) 
   }
 }
 
-Result<std::vector<std::string>> Checker::test_problems(const fs::path& tree) {
+Result<std::vector<std::string>> Checker::test_problems(const fs::path& tree, std::int64_t most_seconds) {
   std::vector<std::string> problems;
   if (task_.test.empty()) return problems;
-  TRY_ASSIGN(TestRun tested, run_tests(tree));
-  TRY(run_failed_again(tree, tested));
+  TRY_ASSIGN(TestRun tested, run_tests(tree, most_seconds));
+  TRY(run_failed_again(tree, most_seconds, tested));
   std::vector<std::string> missing;
   std::vector<std::string> failed;
   std::vector<std::string> skipped;
@@ -319,7 +321,7 @@ Result<std::vector<std::string>> Checker::test_problems(const fs::path& tree) {
   return problems;
 }
 
-Result<void> Checker::run_failed_again(const fs::path& tree, TestRun& tested) {
+Result<void> Checker::run_failed_again(const fs::path& tree, std::int64_t most_seconds, TestRun& tested) {
   std::vector<std::string> failed;
   const auto fails = [&](const TestRun& run, const std::string& name) {
     const auto found = run.outcomes.find(name);
@@ -329,21 +331,23 @@ Result<void> Checker::run_failed_again(const fs::path& tree, TestRun& tested) {
     if (fails(tested, name)) failed.push_back(name);
   }
   if (failed.empty() || failed.size() > kMostRunAgain) return {};
+  const bool out_of_time = most_seconds > 0 && !tested.process.end.starts_with("exit");
+  if (out_of_time) return {};
   settings_.step("running the tests again, of which some failed");
-  TRY_ASSIGN(const TestRun again, run_tests(tree));
+  TRY_ASSIGN(const TestRun again, run_tests(tree, most_seconds));
   std::vector<std::string> unsteady;
   std::ranges::copy_if(failed, std::back_inserter(unsteady), [&](const auto& name) { return !fails(again, name); });
   if (unsteady.size() == failed.size()) {
     // Failing one time in two is a change of behaviour as well: what passed has to pass once more.
-    TRY_ASSIGN(const TestRun third, run_tests(tree));
+    TRY_ASSIGN(const TestRun third, run_tests(tree, most_seconds));
     for (const std::string& name : unsteady) {
       if (!fails(third, name)) tested.outcomes[name] = TestOutcome::passed;
     }
     return {};
   }
   // Set aside is what the base says of itself that it fails, twice: a run that did not end says nothing.
-  TRY_ASSIGN(const TestRun base, run_tests(base_folder_));
-  TRY_ASSIGN(const TestRun base_again, run_tests(base_folder_));
+  TRY_ASSIGN(const TestRun base, run_tests(base_folder_, 0));
+  TRY_ASSIGN(const TestRun base_again, run_tests(base_folder_, 0));
   const auto says_failed = [](const TestRun& run, const std::string& name) {
     const auto found = run.outcomes.find(name);
     return run.process.end.starts_with("exit") && found != run.outcomes.end() && found->second == TestOutcome::failed;
@@ -371,19 +375,26 @@ Result<std::vector<std::string>> Checker::generated_problems(const CheckResult& 
 }
 
 /// Small and odd sizes with many cases, on every workload, under fresh seeds; the smallest size of each as well.
-Result<std::vector<std::string>> Checker::behaviour_problems(const Trees& trees) {
+std::vector<CaseRequest> Checker::behaviour_requests() {
+  std::vector<CaseRequest> requests;
   for (const Workload& workload : task_.workloads) {
     if (workload.role == Role::held_out) continue;
     for (int round = 0; round < kDifferentialSeeds; ++round) {
       for (const std::int64_t size : compared_sizes(workload)) {
-        const CaseRequest request{.workload = workload.name,
-                                  .size = size,
-                                  .count = compared_count(workload, size),
-                                  .seed = next_seed("differential") >> 16U};
-        TRY_ASSIGN(const PairResult pair, driver_->run_pair(trees, request));
-        if (!pair.difference.empty()) return std::vector<std::string>{to_string(request) + ": " + pair.difference};
+        requests.push_back({.workload = workload.name,
+                            .size = size,
+                            .count = compared_count(workload, size),
+                            .seed = next_seed("differential") >> 16U});
       }
     }
+  }
+  return requests;
+}
+
+Result<std::vector<std::string>> Checker::behaviour_problems(const Trees& trees) {
+  for (const CaseRequest& request : behaviour_requests()) {
+    TRY_ASSIGN(const PairResult pair, driver_->run_pair(trees, request));
+    if (!pair.difference.empty()) return std::vector<std::string>{to_string(request) + ": " + pair.difference};
   }
   return std::vector<std::string>();
 }
@@ -462,7 +473,7 @@ Result<CheckResult> Checker::build(const std::string& tree) {
 Result<bool> Checker::verify(CheckResult& change) {
   Gates gates(change, settings_);
   settings_.step("running the tests");
-  TRY_ASSIGN(auto problems, test_problems(change.folder));
+  TRY_ASSIGN(auto problems, test_problems(change.folder, 0));
   change.flaky = flaky_;
   change.tests = tests();
   if (!gates.pass("tests", std::move(problems))) return false;

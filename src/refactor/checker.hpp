@@ -185,6 +185,10 @@ class Checker {
 
   /// Runs an input that somebody gave on the base and on a change that was built. @error cancelled, io.
   base::Result<ProbeResult> probe(const CheckResult& change, const Probe& probe);
+  base::Result<ProbeResult> probe(const CheckResult& change, const Probe& probe, ProbeRuns runs);
+  /// Whether neither the base's own tests nor the common inputs tell a mutant, which was built, from the base. All
+  /// mutants meet the same inputs.
+  base::Result<bool> survives(const CheckResult& mutant);
   /// What the generator writes for the first workload at this size, `count` cases. @error invalid_argument.
   base::Result<std::string> sample_cases(std::int64_t size, int count);
   /// What a person should know of what the generator makes; a line each. @error invalid_argument: it fails.
@@ -227,12 +231,13 @@ class Checker {
     JailedResult process;
     std::string said;  ///< why tests failed, as far as the report or the program's output tells
   };
-  base::Result<TestRun> run_tests(const std::filesystem::path& tree);
+  /// `most_seconds`: JailedRun's.
+  base::Result<TestRun> run_tests(const std::filesystem::path& tree, std::int64_t most_seconds);
   /// A fresh scratch folder whose home holds what the base's build and tests left there, such as a compiler's cache.
   base::Result<std::filesystem::path> warm_scratch();
-  base::Result<std::vector<std::string>> test_problems(const std::filesystem::path& tree);
+  base::Result<std::vector<std::string>> test_problems(const std::filesystem::path& tree, std::int64_t most_seconds);
   /// Runs a few tests that failed again, on both sides: a busy machine fails those that have a time limit.
-  base::Result<void> run_failed_again(const std::filesystem::path& tree, TestRun& tested);
+  base::Result<void> run_failed_again(const std::filesystem::path& tree, std::int64_t most_seconds, TestRun& tested);
   /// A pair of the base with itself, and whether the unit takes long enough beside the start-up: measured again where
   /// one run says that it does not.
   base::Result<UnitTimes> time_unit(Race& race, Unit& unit, StartUp& start_up);
@@ -241,6 +246,8 @@ class Checker {
                                                   const StartUp& start_up) const;
   base::Result<std::vector<std::string>> generated_problems(const CheckResult& change);
   base::Result<std::vector<std::string>> behaviour_problems(const Trees& trees);
+  /// Those of `behaviour_problems`.
+  std::vector<CaseRequest> behaviour_requests();
   base::Result<std::vector<std::string>> held_out_problems(const Trees& trees);
   base::Result<std::vector<std::string>> triage(CheckResult& result);
   /// What decides between two changes.
@@ -270,7 +277,10 @@ class Checker {
   TestOutcomes reliable_;            ///< passed three times on the base
   std::set<std::string> names_;      ///< of all tests of the base
   std::vector<std::string> flaky_;
+  double tests_cpu_seconds_ = 0;  ///< of the longest run on the base
   std::vector<GeneratedTest> generated_;
+  KnownProbes known_probes_;
+  std::vector<Probe> common_inputs_;  ///< that mutants are tried on; empty: there were none yet
   std::vector<Unit> units_;
   std::vector<BaseTime> base_times_;
   StartUp base_start_up_;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/hash.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
 
@@ -54,12 +55,6 @@ std::string difference_of(Compare compare, const JailedResult& old_run, const Ja
   return same ? "" : first_difference("the results differ", old_results, *new_results);
 }
 
-/// Nothing that results would have to be written of.
-bool is_blank(const fs::path& cases) {
-  const auto text = base::read_foreign_file(cases, kMostResults);
-  return text && base::trimmed(*text).empty();
-}
-
 void remove_scratch(const fs::path& folder) {
   std::error_code ignored;
   fs::remove_all(folder, ignored);
@@ -67,6 +62,10 @@ void remove_scratch(const fs::path& folder) {
 }
 
 }  // namespace
+
+MadeCases::~MadeCases() {
+  if (!file_.empty()) remove_scratch(file_.parent_path());
+}
 
 std::string to_string(const CaseRequest& request) {
   return fmt::format("{}, size {}, seed {}", request.workload, request.size, request.seed);
@@ -105,7 +104,7 @@ fs::path Driver::fresh_folder() {
   return own_.path() / fmt::format("{:016x}", random_());
 }
 
-Result<fs::path> Driver::make_cases(const fs::path& tree, const CaseRequest& request) {
+Result<MadeCases> Driver::make_cases(const fs::path& tree, const CaseRequest& request) {
   const fs::path scratch = fresh_folder();
   const fs::path out = scratch / "cases";
   JailedRun run{.command = task_->cases,
@@ -118,6 +117,7 @@ Result<fs::path> Driver::make_cases(const fs::path& tree, const CaseRequest& req
                 .tree = tree,
                 .scratch = scratch,
                 .readable = {files()}};
+  MadeCases cases(out, to_string(request));
   TRY_ASSIGN(const JailedResult result, jail_->run(run));
   std::error_code ignored;
   if (!result.succeeded || !fs::exists(out, ignored)) {
@@ -125,10 +125,11 @@ Result<fs::path> Driver::make_cases(const fs::path& tree, const CaseRequest& req
                       fmt::format("driver.cases made no cases ({}): {}: {}", to_string(request), result.end,
                                   last_line(result.errors)));
   }
-  return out;
+  return cases;
 }
 
-Result<Driver::Run> Driver::run_once(const fs::path& tree, const fs::path& cases, std::uint64_t hash_seed) {
+Result<DriverRun> Driver::run_once(const fs::path& tree, const fs::path& cases, std::uint64_t hash_seed,
+                                   std::int64_t most_seconds) {
   const fs::path scratch = fresh_folder();
   TRY(base::make_folders(scratch));
   std::error_code failed;
@@ -143,70 +144,87 @@ Result<Driver::Run> Driver::run_once(const fs::path& tree, const fs::path& cases
       .readable = {files(), scratch / "cases"},
       .hash_seed = hash_seed,
       .keeping = task_->goal == Goal::memory ? Keeping::counted : Keeping::usual,
-      .results = results};
+      .results = results,
+      .most_seconds = most_seconds};
   TRY_ASSIGN(JailedResult process, jail_->run(run));
   auto read = base::read_foreign_file(results, kMostResults);
   remove_scratch(scratch);
-  return Run{std::move(process), std::move(read)};
+  return DriverRun{std::move(process), std::move(read)};
 }
 
 Result<PairResult> Driver::run_pair(const Trees& trees, const CaseRequest& request) {
-  TRY_ASSIGN(const fs::path cases, make_cases(trees.old_tree, request));
-  auto pair = run_both(trees, cases, to_string(request), HashSeeds::alike);
-  remove_scratch(cases.parent_path());
+  TRY_ASSIGN(const MadeCases cases, make_cases(trees.old_tree, request));
+  return run_pair(trees, cases);
+}
+
+Result<PairResult> Driver::run_pair(const Trees& trees, const MadeCases& cases) {
+  const std::uint64_t hash_seed = random_();
+  const bool old_first = random_() % 2 == 0;
+  TRY_ASSIGN(DriverRun first, run_once(old_first ? trees.old_tree : trees.new_tree, cases.file(), hash_seed, 0));
+  TRY_ASSIGN(DriverRun second, run_once(old_first ? trees.new_tree : trees.old_tree, cases.file(), hash_seed, 0));
+  DriverRun& old_run = old_first ? first : second;
+  DriverRun& new_run = old_first ? second : first;
+  std::string text;
+  if (task_->goal == Goal::memory) text = base::read_foreign_file(cases.file(), kMostResults).value_or("unreadable");
+  TRY(expect_success(old_run, text, cases.what()));
+  PairResult pair;
+  pair.difference = difference(old_run, new_run);
+  pair.old_run = std::move(old_run.process);
+  pair.new_run = std::move(new_run.process);
   return pair;
 }
 
-Result<PairResult> Driver::run_on(const Trees& trees, std::string_view cases, HashSeeds seeds) {
+Result<DriverRun> Driver::run_on(const fs::path& tree, std::string_view cases, std::uint64_t hash_seed,
+                                 std::int64_t most_seconds) {
   const fs::path folder = fresh_folder();
   TRY(base::make_folders(folder));
   TRY(base::write_file(folder / "cases", cases));
-  auto pair = run_both(trees, folder / "cases", "given cases", seeds);
+  auto run = run_once(tree, folder / "cases", hash_seed, most_seconds);
   remove_scratch(folder);
-  return pair;
+  return run;
 }
 
 Result<std::string> Driver::cases_of(const fs::path& tree, const CaseRequest& request) {
-  TRY_ASSIGN(const fs::path cases, make_cases(tree, request));
-  auto text = base::read_foreign_file(cases, kMostResults);
-  remove_scratch(cases.parent_path());
-  return text;
+  TRY_ASSIGN(const MadeCases cases, make_cases(tree, request));
+  return base::read_foreign_file(cases.file(), kMostResults);
 }
 
-Result<PairResult> Driver::run_both(const Trees& trees, const fs::path& cases, const std::string& what,
-                                    HashSeeds seeds) {
-  const std::uint64_t hash_seed = random_();
-  const std::uint64_t second_hash_seed = seeds == HashSeeds::alike ? hash_seed : hash_seed + 1;
-  const bool old_first = random_() % 2 == 0;
-  TRY_ASSIGN(Run first, run_once(old_first ? trees.old_tree : trees.new_tree, cases, hash_seed));
-  TRY_ASSIGN(Run second, run_once(old_first ? trees.new_tree : trees.old_tree, cases, second_hash_seed));
-  Run& old_run = old_first ? first : second;
-  Run& new_run = old_first ? second : first;
-  if (!old_run.process.succeeded || !old_run.results) {
-    const std::string& end = old_run.process.end;
-    const bool late = end.starts_with("over ");
+Result<void> Driver::expect_success(const DriverRun& old_run, std::string_view cases, const std::string& what) const {
+  const JailedResult& process = old_run.process;
+  if (!process.succeeded || !old_run.results) {
+    const bool late = process.end.starts_with("over ");
     const char* const alone = task_->goal == Goal::memory
                                   ? "; for the goal memory it is one process that writes nothing but its results, "
                                     "which it opens write-only, and shares no memory"
                                   : "";
     return base::fail(ErrorCode::invalid_argument,
-                      fmt::format("driver.run fails on the old code ({}): {}{}{}; {}{}", what, end,
-                                  old_run.process.errors.empty() ? "" : ": ", last_line(old_run.process.errors),
+                      fmt::format("driver.run fails on the old code ({}): {}{}{}; {}{}", what, process.end,
+                                  process.errors.empty() ? "" : ": ", last_line(process.errors),
                                   late ? "raise limits.seconds, or use smaller sizes"
                                        : "let the driver record errors as results, and deal with size 0",
                                   alone));
   }
-  if (task_->goal == Goal::memory && old_run.results->empty() && !is_blank(cases)) {
+  // Of blank cases nothing has to be written.
+  if (task_->goal == Goal::memory && old_run.results->empty() && !base::trimmed(cases).empty()) {
     return base::fail(ErrorCode::invalid_argument,
                       "driver.run writes no results on the old code (" + what +
                           "); for the goal memory it has to open them write-only, in Go by os.OpenFile(name, "
                           "os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644), and to fail where that fails");
   }
-  PairResult pair;
-  pair.difference = difference_of(task_->compare, old_run.process, new_run.process, *old_run.results, new_run.results);
-  pair.old_run = std::move(old_run.process);
-  pair.new_run = std::move(new_run.process);
-  return pair;
+  return {};
+}
+
+std::string Driver::what_it_did(const DriverRun& run) const {
+  std::string results = run.results ? *run.results : "\n" + run.results.error().message;
+  if (task_->compare == Compare::json) {
+    if (const auto json = base::parse_json(results, "results")) results = base::canonical(*json);
+  }
+  return base::sha256_hex(
+      fmt::format("{}\n{}:{}{}", run.process.end, run.process.output.size(), run.process.output, results));
+}
+
+std::string Driver::difference(const DriverRun& old_run, const DriverRun& new_run) const {
+  return difference_of(task_->compare, old_run.process, new_run.process, *old_run.results, new_run.results);
 }
 
 }  // namespace accelopt::refactor

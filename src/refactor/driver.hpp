@@ -6,6 +6,7 @@
 #include <random>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/files.hpp"
 #include "refactor/jail.hpp"
@@ -23,6 +24,21 @@ struct CaseRequest {
 /// "random, size 40, seed 7".
 std::string to_string(const CaseRequest& request);
 
+/// A file of cases that the generator wrote; it is gone with this.
+class MadeCases {
+ public:
+  MadeCases(std::filesystem::path file, std::string what) : file_(std::move(file)), what_(std::move(what)) {}
+  MadeCases(MadeCases&& other) noexcept : file_(std::exchange(other.file_, {})), what_(std::move(other.what_)) {}
+  MadeCases& operator=(MadeCases&& other) = delete;
+  ~MadeCases();
+  [[nodiscard]] const std::filesystem::path& file() const { return file_; }
+  [[nodiscard]] const std::string& what() const { return what_; }  ///< in messages
+
+ private:
+  std::filesystem::path file_;
+  std::string what_;
+};
+
 /// One laid-out tree. `tools` built it where the task says how.
 struct Trees {
   std::filesystem::path old_tree;
@@ -35,20 +51,34 @@ struct PairResult {
   std::string difference;  ///< what the new code did otherwise; empty: nothing
 };
 
-/// Whether both runs of a pair hash alike. apart: what depends on the hashes differs.
-enum class HashSeeds { alike, apart };
+/// What the code of one tree did on a file of cases.
+struct DriverRun {
+  JailedResult process;
+  base::Result<std::string> results;
+};
 
 class Driver {
  public:
   /// Copies the driver's files from the task's folder. @error io.
   static base::Result<Driver> create(const Task& task, const Jail& jail, std::uint64_t seed);
 
-  /// Runs both, in random order, on fresh cases that the base's tree made.
-  /// @error invalid_argument: the cases could not be made, or the old code's driver failed.
+  /// Fresh cases, made by this tree. @error invalid_argument: the generator fails.
+  base::Result<MadeCases> make_cases(const std::filesystem::path& tree, const CaseRequest& request);
+  /// Runs both on the cases, in random order. @error invalid_argument: the old code's driver failed.
+  base::Result<PairResult> run_pair(const Trees& trees, const MadeCases& cases);
+  /// The same on cases that the base's tree makes for it.
   base::Result<PairResult> run_pair(const Trees& trees, const CaseRequest& request);
 
-  /// The same on these bytes, as the file of cases.
-  base::Result<PairResult> run_on(const Trees& trees, std::string_view cases, HashSeeds seeds);
+  /// One tree on these bytes, as the file of cases. `most_seconds`: JailedRun's.
+  base::Result<DriverRun> run_on(const std::filesystem::path& tree, std::string_view cases, std::uint64_t hash_seed,
+                                 std::int64_t most_seconds);
+  /// @error invalid_argument: the old code's driver failed on these cases, which `what` names.
+  [[nodiscard]] base::Result<void> expect_success(const DriverRun& old_run, std::string_view cases,
+                                                  const std::string& what) const;
+  /// The same text for runs between which there is no difference.
+  [[nodiscard]] std::string what_it_did(const DriverRun& run) const;
+  /// What the new code did otherwise; empty: nothing.
+  [[nodiscard]] std::string difference(const DriverRun& old_run, const DriverRun& new_run) const;
   /// What the generator writes. @error invalid_argument: it fails.
   base::Result<std::string> cases_of(const std::filesystem::path& tree, const CaseRequest& request);
 
@@ -59,16 +89,8 @@ class Driver {
   Driver(const Task& task, const Jail& jail, base::TemporaryFolder own, std::uint64_t seed)
       : task_(&task), jail_(&jail), own_(std::move(own)), random_(seed) {}
 
-  struct Run {
-    JailedResult process;
-    base::Result<std::string> results;
-  };
-  base::Result<std::filesystem::path> make_cases(const std::filesystem::path& tree, const CaseRequest& request);
-  base::Result<Run> run_once(const std::filesystem::path& tree, const std::filesystem::path& cases,
-                             std::uint64_t hash_seed);
-  /// Runs both on the file, in random order; `what` names the cases in messages.
-  base::Result<PairResult> run_both(const Trees& trees, const std::filesystem::path& cases, const std::string& what,
-                                    HashSeeds seeds);
+  base::Result<DriverRun> run_once(const std::filesystem::path& tree, const std::filesystem::path& cases,
+                                   std::uint64_t hash_seed, std::int64_t most_seconds);
   std::filesystem::path fresh_folder();
 
   const Task* task_;

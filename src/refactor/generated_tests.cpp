@@ -77,7 +77,7 @@ Result<std::vector<Survivor>> survivors_of(Checker& checker, TestSelection& sele
     TRY_ASSIGN(CheckResult change, checker.build(tree));
     if (change.folder.empty()) continue;
     ++selection.mutants;
-    TRY_ASSIGN(const bool survives, checker.verify(change));
+    TRY_ASSIGN(const bool survives, checker.survives(change));
     if (survives)
       left.push_back({fmt::format("{}, line {}: {}", path, mutant.line, mutant.what), std::move(change)});
     else
@@ -87,6 +87,19 @@ Result<std::vector<Survivor>> survivors_of(Checker& checker, TestSelection& sele
 }
 
 }  // namespace
+
+Result<bool> Checker::survives(const CheckResult& mutant) {
+  TRY_ASSIGN(const auto problems, test_problems(mutant.folder, enough_seconds(tests_cpu_seconds_)));
+  if (!problems.empty()) return false;
+  if (common_inputs_.empty()) {
+    for (const CaseRequest& request : behaviour_requests()) common_inputs_.push_back({.request = request});
+  }
+  for (const Probe& input : common_inputs_) {
+    TRY_ASSIGN(const ProbeResult probed, probe(mutant, input, {.times = 1, .hurried = true}));
+    if (probed.outcome == ProbeOutcome::differs) return false;
+  }
+  return true;
+}
 
 std::string_view to_string(TestFate fate) {
   return base::name_in(kFates, fate);
@@ -115,7 +128,7 @@ Result<TestSelection> select_tests(Checker& checker, const std::vector<Generated
   for (TestTrial& trial : selection.trials) {
     if (!usable(trial)) continue;
     for (auto mutant = survivors.begin(); mutant != survivors.end();) {
-      TRY_ASSIGN(const ProbeResult probed, checker.probe(mutant->built, trial.test.probe));
+      TRY_ASSIGN(const ProbeResult probed, checker.probe(mutant->built, trial.test.probe, {.hurried = true}));
       if (probed.outcome != ProbeOutcome::differs) {
         ++mutant;
         continue;

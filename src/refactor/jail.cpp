@@ -144,23 +144,24 @@ Result<JailedResult> Jail::run(const JailedRun& run) const {
     options.environment.push_back(filled(one, {{"hash", std::to_string(run.hash_seed % 4'000'000'000)}}));
   }
   options.directory = run.tree.string();
-  const auto seconds = static_cast<std::uint64_t>(task_.limits.seconds);
+  const std::int64_t seconds =
+      run.most_seconds > 0 ? std::min(run.most_seconds, task_.limits.seconds) : task_.limits.seconds;
   options.limits = {.address_space_bytes = task_.limits.memory_bytes,
                     .file_bytes = kFileBytes,
-                    .cpu_seconds = seconds,
+                    .cpu_seconds = static_cast<std::uint64_t>(seconds),
                     .processes = kProcesses,
                     .descriptors = counts ? kCountedDescriptors : kDescriptors};
   options.named_user = true;
   options.filter = &*filter;
   options.file_rules = &rules;
   options.descriptors = {{own_errors.get(), 2}};
-  const sandbox::RunLimits limits{.wall = std::chrono::seconds(task_.limits.seconds * kPatience),
+  const sandbox::RunLimits limits{.wall = std::chrono::seconds(seconds * kPatience),
                                   .output_bytes = kMostOutput,
                                   .peak = counts ? sandbox::Peak::followed : sandbox::Peak::as_told};
   TRY_ASSIGN(auto ran, sandbox::run(std::move(options), limits, nullptr, stop_));
   JailedResult result;
   result.succeeded = !ran.timed_out && ran.state.exited && ran.state.code == 0;
-  result.end = ran.timed_out      ? "over " + std::to_string(task_.limits.seconds * kPatience) + " s"
+  result.end = ran.timed_out      ? "over " + std::to_string(seconds * kPatience) + " s"
                : ran.state.exited ? "exit " + std::to_string(ran.state.code)
                                   : "signal " + std::to_string(ran.state.signal);
   result.output = std::move(ran.output);

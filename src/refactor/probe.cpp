@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include <fmt/format.h>
 
+#include "base/hash.hpp"
 #include "base/names.hpp"
 #include "base/text.hpp"
 #include "refactor/case_survey.hpp"
@@ -27,24 +29,6 @@ ProbeResult unusable(std::string why) {
   return {.outcome = ProbeOutcome::unusable, .text = std::move(why)};
 }
 
-/// Runs pairs by `pair`: the old code against itself first, and then against the new code, again and again.
-template <class RunPair>
-Result<ProbeResult> compare(const Trees& trees, const RunPair& pair) {
-  const auto of_base = pair(Trees{trees.old_tree, trees.old_tree});
-  if (!of_base && of_base.error().code == ErrorCode::invalid_argument)
-    return unusable("the old code does not take it: " + base::ascii_line(of_base.error().message, 300));
-  if (!of_base) return tl::make_unexpected(of_base.error());
-  if (!of_base->empty()) {
-    return ProbeResult{
-        .outcome = ProbeOutcome::unusable, .text = "the old code does not always give the same on it", .wavers = true};
-  }
-  for (int run = 0; run < kProbeRuns; ++run) {
-    TRY_ASSIGN(std::string difference, pair(trees));
-    if (!difference.empty()) return ProbeResult{.outcome = ProbeOutcome::differs, .text = std::move(difference)};
-  }
-  return ProbeResult{.outcome = ProbeOutcome::same, .text = "old and new code do the same"};
-}
-
 /// Scripts of one argument have to fit into it.
 constexpr std::size_t kMostNodeScript = 100'000;
 constexpr const char* kNodeRequire =
@@ -53,6 +37,7 @@ constexpr const char* kNodeRequire =
 struct ScriptRun {
   std::string said;   ///< how it ended, and what it printed
   std::string error;  ///< the line of standard error that names it; empty: none does
+  double cpu_seconds = 0;
 };
 
 /// Python says it last, Node before its stack and its version.
@@ -68,9 +53,14 @@ std::string error_line(std::string_view errors) {
 }
 
 Result<ScriptRun> run_script(const Jail& jail, const fs::path& tree, const fs::path& scratch,
-                             const CodeLanguage& language, const std::string& script, std::uint64_t hash_seed) {
+                             const CodeLanguage& language, const std::string& script, std::uint64_t hash_seed,
+                             std::int64_t most_seconds) {
   TRY(base::make_folders(scratch));
-  JailedRun run{.command = {language.interpreter}, .tree = tree, .scratch = scratch, .hash_seed = hash_seed};
+  JailedRun run{.command = {language.interpreter},
+                .tree = tree,
+                .scratch = scratch,
+                .hash_seed = hash_seed,
+                .most_seconds = most_seconds};
   // Both import from the repository's folder: Python is told so, and Node does where a module is an argument.
   if (language.form == FunctionForm::indentation) {
     const fs::path file = scratch / "probe.py";
@@ -83,35 +73,112 @@ Result<ScriptRun> run_script(const Jail& jail, const fs::path& tree, const fs::p
   std::error_code ignored;
   fs::remove_all(scratch, ignored);
   fs::remove(scratch.string() + ".errors", ignored);
-  return ScriptRun{result.end + "\n" + result.output, error_line(result.errors)};
+  return ScriptRun{result.end + "\n" + result.output, error_line(result.errors), result.cpu_seconds};
 }
 
-Result<ProbeResult> probe_by_script(const Jail& jail, const Task& task, const Trees& trees, const std::string& script) {
-  if (!runs_scripts(task.language)) return unusable("scripts run in Python and JavaScript alone; give cases");
+/// A script in the task's language.
+class ScriptRuns {
+ public:
+  using Run = ScriptRun;
+  ScriptRuns(const Jail& jail, const Task& task, const std::string& script, fs::path scratch)
+      : jail_(jail), task_(task), script_(script), scratch_(std::move(scratch)) {}
+
+  Result<Run> run(const fs::path& tree, std::uint64_t hash_seed, std::int64_t most_seconds) const {
+    return run_script(jail_, tree, scratch_, task_.language, script_, hash_seed, most_seconds);
+  }
+  static Result<void> expect_success(const Run& before) {
+    if (before.said.starts_with("exit 0\n")) return {};
+    return base::fail(ErrorCode::invalid_argument,
+                      fmt::format("the script ends by {}{}{}", base::first_line(before.said),
+                                  before.error.empty() ? "" : ", ", before.error));
+  }
+  static std::string difference(const Run& before, const Run& after) {
+    if (before.said == after.said) return "";
+    return fmt::format("the script says \"{}\" before, \"{}\" after", base::ascii_line(before.said, 120, ' '),
+                       base::ascii_line(after.said, 120, ' '));
+  }
+  static std::string what_it_did(const Run& run) { return base::sha256_hex(run.said); }
+  static double cpu_seconds(const Run& run) { return run.cpu_seconds; }
+
+ private:
+  const Jail& jail_;
+  const Task& task_;
+  const std::string& script_;
+  fs::path scratch_;
+};
+
+/// A file of cases for the driver.
+class CaseRuns {
+ public:
+  using Run = DriverRun;
+  CaseRuns(Driver& driver, const std::string& cases) : driver_(driver), cases_(cases) {}
+
+  Result<Run> run(const fs::path& tree, std::uint64_t hash_seed, std::int64_t most_seconds) {
+    return driver_.run_on(tree, cases_, hash_seed, most_seconds);
+  }
+  [[nodiscard]] Result<void> expect_success(const Run& before) const {
+    return driver_.expect_success(before, cases_, "given cases");
+  }
+  [[nodiscard]] std::string difference(const Run& before, const Run& after) const {
+    return driver_.difference(before, after);
+  }
+  [[nodiscard]] std::string what_it_did(const Run& run) const { return driver_.what_it_did(run); }
+  static double cpu_seconds(const Run& run) { return run.process.cpu_seconds; }
+
+ private:
+  Driver& driver_;
+  const std::string& cases_;
+};
+
+/// Asks the old code, under two hash seeds: what depends on them is no behaviour that a change must keep.
+template <class Runs>
+Result<void> ask_old_code(Runs& runs, const fs::path& tree, KnownProbe& known) {
+  TRY_ASSIGN(const auto first, runs.run(tree, 0, 0));
+  if (const auto succeeded = runs.expect_success(first); !succeeded) {
+    if (succeeded.error().code != ErrorCode::invalid_argument) return succeeded;
+    known.unusable = unusable("the old code does not take it: " + base::ascii_line(succeeded.error().message, 300));
+    return {};
+  }
+  TRY_ASSIGN(const auto second, runs.run(tree, 1, 0));
+  if (!runs.difference(first, second).empty()) {
+    known.unusable = ProbeResult{
+        .outcome = ProbeOutcome::unusable, .text = "the old code does not always give the same on it", .wavers = true};
+    return {};
+  }
+  known.did = runs.what_it_did(first);
+  known.cpu_seconds = std::max(runs.cpu_seconds(first), runs.cpu_seconds(second));
+  return {};
+}
+
+/// Runs the new code again and again, and the old code beside it wherever the new one does otherwise.
+template <class Runs>
+Result<ProbeResult> compare(Runs& runs, const Trees& trees, ProbeRuns how, KnownProbe& known) {
+  if (known.did.empty() && !known.unusable) TRY(ask_old_code(runs, trees.old_tree, known));
+  if (known.unusable) return *known.unusable;
+  const bool itself = trees.old_tree == trees.new_tree;
+  for (int time = 0; time < how.times; ++time) {
+    const auto seed = static_cast<std::uint64_t>(2 + time);
+    TRY_ASSIGN(const auto after, runs.run(trees.new_tree, seed, how.hurried ? enough_seconds(known.cpu_seconds) : 0));
+    if (runs.what_it_did(after) == known.did) continue;
+    TRY_ASSIGN(const auto before, runs.run(trees.old_tree, itself ? seed + 1 : seed, 0));
+    if (!runs.expect_success(before)) return unusable("the old code does not always take it");
+    std::string difference = runs.difference(before, after);
+    if (!difference.empty()) return ProbeResult{.outcome = ProbeOutcome::differs, .text = std::move(difference)};
+  }
+  return ProbeResult{.outcome = ProbeOutcome::same, .text = "old and new code do the same"};
+}
+
+/// Why a script is none; empty: it may be one.
+std::string script_problem(const Task& task, const std::string& script) {
+  if (!runs_scripts(task.language)) return "scripts run in Python and JavaScript alone; give cases";
   if (task.language.form == FunctionForm::braces && script.size() > kMostNodeScript)
-    return unusable("a script for Node is over 100 kB");
+    return "a script for Node is over 100 kB";
   const std::string small = base::lower(script);
   for (const std::string_view word : kReadsSource) {
     if (small.find(word) != small.npos)
-      return unusable(fmt::format("\"{}\" looks at the code's text, and not at what it does", word));
+      return fmt::format("\"{}\" looks at the code's text, and not at what it does", word);
   }
-  TRY_ASSIGN(const auto own, base::TemporaryFolder::create("accelopt-probe"));
-  const fs::path scratch = own.path() / "run";
-  std::uint64_t seed = 0;
-  return compare(trees, [&](const Trees& both) -> Result<std::string> {
-    // The old code is run under two hash seeds: what depends on them is no behaviour that a change must keep.
-    const std::uint64_t other = both.old_tree == both.new_tree ? seed + 1 : seed;
-    TRY_ASSIGN(const ScriptRun before, run_script(jail, both.old_tree, scratch, task.language, script, seed));
-    TRY_ASSIGN(const ScriptRun after, run_script(jail, both.new_tree, scratch, task.language, script, other));
-    ++seed;
-    if (!before.said.starts_with("exit 0\n"))
-      return base::fail(ErrorCode::invalid_argument,
-                        fmt::format("the script ends by {}{}{}", base::first_line(before.said),
-                                    before.error.empty() ? "" : ", ", before.error));
-    if (before.said == after.said) return std::string();
-    return fmt::format("the script says \"{}\" before, \"{}\" after", base::ascii_line(before.said, 120, ' '),
-                       base::ascii_line(after.said, 120, ' '));
-  });
+  return "";
 }
 
 }  // namespace
@@ -122,33 +189,49 @@ std::string_view to_string(ProbeOutcome outcome) {
   return base::name_in(kNames, outcome);
 }
 
+std::int64_t enough_seconds(double of_old_code) {
+  return 1 + static_cast<std::int64_t>(std::ceil(10 * of_old_code));
+}
+
 bool runs_scripts(const CodeLanguage& language) {
   return !language.interpreter.empty();
 }
 
-Result<ProbeResult> run_probe(Driver& driver, const Jail& jail, const Task& task, const Trees& trees,
-                              const Probe& probe) {
+KnownProbe& KnownProbes::of(const Probe& probe) {
+  std::string key = fmt::format("{}:{}{}", probe.cases.size(), probe.cases, probe.script);
+  if (probe.request) key += fmt::format("\n{}, count {}", to_string(*probe.request), probe.request->count);
+  return known_[base::sha256_hex(key)];
+}
+
+Result<ProbeResult> Prober::run(const Trees& trees, const Probe& probe, ProbeRuns runs, KnownProbe& known) {
   if (probe.cases.size() > kMostProbeBytes || probe.script.size() > kMostProbeBytes)
     return unusable("it is over 1 MiB");
-  if (!probe.script.empty()) return probe_by_script(jail, task, trees, probe.script);
-  std::string cases = probe.cases;
-  if (probe.request) {
-    const auto made = driver.cases_of(trees.old_tree, *probe.request);
+  if (!probe.script.empty()) {
+    if (std::string problem = script_problem(task_, probe.script); !problem.empty())
+      return unusable(std::move(problem));
+    TRY_ASSIGN(const auto own, base::TemporaryFolder::create("accelopt-probe"));
+    ScriptRuns script(jail_, task_, probe.script, own.path() / "run");
+    return compare(script, trees, runs, known);
+  }
+  if (known.cases.empty()) known.cases = probe.cases;
+  if (known.cases.empty() && probe.request) {
+    const auto made = driver_.cases_of(trees.old_tree, *probe.request);
     if (!made && made.error().code != ErrorCode::invalid_argument) return tl::make_unexpected(made.error());
     if (!made) return unusable(base::ascii_line(made.error().message, 300));
-    cases = *made;
+    known.cases = *made;
   }
-  if (cases.empty()) return unusable("it holds no case");
-  return compare(trees, [&](const Trees& both) -> Result<std::string> {
-    const bool itself = both.old_tree == both.new_tree;
-    TRY_ASSIGN(PairResult pair, driver.run_on(both, cases, itself ? HashSeeds::apart : HashSeeds::alike));
-    return std::move(pair.difference);
-  });
+  if (known.cases.empty()) return unusable("it holds no case");
+  CaseRuns cases(driver_, known.cases);
+  return compare(cases, trees, runs, known);
 }
 
 Result<ProbeResult> Checker::probe(const CheckResult& change, const Probe& probe) {
+  return this->probe(change, probe, {});
+}
+
+Result<ProbeResult> Checker::probe(const CheckResult& change, const Probe& probe, ProbeRuns runs) {
   if (change.folder.empty()) return unusable("the change was not built");
-  return run_probe(*driver_, jail_, task_, {base_folder_, change.folder}, probe);
+  return Prober(*driver_, jail_, task_).run({base_folder_, change.folder}, probe, runs, known_probes_.of(probe));
 }
 
 Result<std::string> Checker::sample_cases(std::int64_t size, int count) {

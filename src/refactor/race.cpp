@@ -85,10 +85,11 @@ base::Result<StartUp> Race::measure_start_up(const std::string& workload, std::s
   std::vector<double> new_times;
   std::vector<double> old_peaks;
   std::vector<double> new_peaks;
+  const CaseRequest request{.workload = workload, .size = 0, .count = 1, .seed = random_() >> 16U};
+  TRY_ASSIGN(const MadeCases cases, driver_->make_cases(trees_.old_tree, request));
   for (int pair = 0; pair < kStartUpPairs; ++pair) {
     TRY_ASSIGN(const auto held, hold_());
-    TRY_ASSIGN(const PairResult result,
-               driver_->run_pair(trees_, {.workload = workload, .size = 0, .count = 1, .seed = random_() >> 16U}));
+    TRY_ASSIGN(const PairResult result, driver_->run_pair(trees_, cases));
     if (difference.empty()) difference = result.difference;
     old_times.push_back(result.old_run.cpu_seconds);
     new_times.push_back(result.new_run.cpu_seconds);
@@ -102,8 +103,10 @@ base::Result<StartUp> Race::measure_start_up(const std::string& workload, std::s
 base::Result<UnitTimes> Race::measure(const Unit& unit, const StartUp& start_up) {
   const CaseRequest request{
       .workload = unit.workload, .size = unit.size, .count = unit.count, .seed = random_() >> 16U};
+  // Made while others may measure.
+  TRY_ASSIGN(const MadeCases cases, driver_->make_cases(trees_.old_tree, request));
   TRY_ASSIGN(const auto held, hold_());
-  TRY_ASSIGN(PairResult pair, driver_->run_pair(trees_, request));
+  TRY_ASSIGN(PairResult pair, driver_->run_pair(trees_, cases));
   UnitTimes times;
   const double old_cpu = pair.old_run.cpu_seconds;
   const double new_cpu = pair.new_run.cpu_seconds;
