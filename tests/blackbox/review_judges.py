@@ -40,11 +40,18 @@ class Question:
 
     def answer(self, value):
         text = value if isinstance(value, str) else json.dumps(value)
-        self.file.with_name(self.file.name.replace(".question.md", ".answer.md")).write_text(text, encoding="utf-8")
+        draft = self.file.with_suffix(".draft")  # somebody may be waiting for it
+        draft.write_text(text, encoding="utf-8")
+        draft.rename(answer_to(self.file))
+
+
+def answer_to(file: pathlib.Path):
+    return file.with_name(file.name.replace(".question.md", ".answer.md"))
 
 
 def questions(folder):
-    return [Question(file) for file in sorted(folder.glob("*.question.md"))]
+    """Those that nobody has answered yet."""
+    return [Question(file) for file in sorted(folder.glob("*.question.md")) if not answer_to(file).exists()]
 
 
 def opinion(change, score=4, objections=(), quote=None):
