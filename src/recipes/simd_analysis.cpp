@@ -292,7 +292,6 @@ Result<void> SimdBody::check_loop(const Statement& statement) {
     TRY_ASSIGN(const Flow flow, check_value(*bound));
     if (flow.lanes || flow.rows) return unsupported("an inner loop's bounds vary");
   }
-  has_inner_loop_ = true;
   inner_.push_back(&statement);
   inner_variables_.insert(header.declaration);
   const auto result = check_statements(statement.children);

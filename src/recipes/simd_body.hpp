@@ -63,7 +63,6 @@ class SimdBody {
   /// Whether computing an iteration twice gives the same result: nothing is read that the body itself has written
   /// before.
   [[nodiscard]] bool idempotent() const { return idempotent_; }
-  [[nodiscard]] bool has_inner_loop() const { return has_inner_loop_; }
   [[nodiscard]] bool calls_exp() const { return helpers_.contains("exp"); }
   [[nodiscard]] bool calls_sqrt() const { return helpers_.contains("sqrt"); }
   [[nodiscard]] bool is_double() const { return element_ == "double"; }
@@ -148,7 +147,6 @@ class SimdBody {
   std::set<std::string> written_;  ///< keys of elements written so far, while walking
   int accumulators_ = 0;
   bool idempotent_ = true;
-  bool has_inner_loop_ = false;
   bool assume_split_ = false;
   bool stream_ = false;
   bool changed_ = false;  ///< a local became varying: walk again

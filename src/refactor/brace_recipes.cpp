@@ -242,12 +242,6 @@ std::string without_unused(const CodeLanguage& language, const std::string& text
 
 }  // namespace
 
-std::vector<std::string> brace_strategies() {
-  std::vector<std::string> names;
-  for (const BraceRecipe& recipe : kBraceRecipes) names.emplace_back(recipe.strategy);
-  return names;
-}
-
 std::vector<Proposal> propose_for_braces(const CodeLanguage& language, const std::vector<SourceLine>& lines,
                                          const FunctionPlace& place) {
   std::vector<Proposal> out;

@@ -14,6 +14,4 @@ namespace accelopt::refactor {
 std::vector<Proposal> propose_for_braces(const CodeLanguage& language, const std::vector<SourceLine>& lines,
                                          const FunctionPlace& place);
 
-std::vector<std::string> brace_strategies();
-
 }  // namespace accelopt::refactor

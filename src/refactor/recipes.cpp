@@ -223,15 +223,6 @@ bool has_long_line(const std::vector<SourceLine>& lines, const FunctionPlace& pl
 
 }  // namespace
 
-std::vector<std::string> recipe_strategies() {
-  std::vector<std::string> names;
-  for (const Recipe& recipe : kRecipes) names.emplace_back(recipe.strategy);
-  for (const std::string& name : brace_strategies()) {
-    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
-  }
-  return names;
-}
-
 std::vector<Proposal> propose(const CodeLanguage& language, const std::string& source, const std::string& function) {
   std::vector<Proposal> out;
   std::string only = function;

@@ -19,7 +19,4 @@ struct Proposal {
 /// What the recipes of the language offer for this function of the file; empty `function`: for every function.
 std::vector<Proposal> propose(const CodeLanguage& language, const std::string& source, const std::string& function);
 
-/// The strategies that recipes know.
-std::vector<std::string> recipe_strategies();
-
 }  // namespace accelopt::refactor

@@ -124,10 +124,6 @@ int Rubric::sum() const {
   return sum;
 }
 
-int Rubric::voids() const {
-  return static_cast<int>(std::ranges::count(items, false, &Score::holds));
-}
-
 bool Rubric::doubts(int most) const {
   return std::any_of(items.begin(), items.begin() + kCorrectness,
                      [&](const Score& item) { return item.holds && item.score <= most; });

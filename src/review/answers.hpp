@@ -31,7 +31,6 @@ struct Rubric {
   std::array<Score, kItems> items;
   /// Of the items that hold: 0 to 24.
   [[nodiscard]] int sum() const;
-  [[nodiscard]] int voids() const;
   /// Whether any of the four items about correctness has a quote that holds and at most this score.
   [[nodiscard]] bool doubts(int most) const;
 };

@@ -43,11 +43,6 @@ Polynomial operator*(const Polynomial& a, const Polynomial& b) {
   return result;
 }
 
-std::int64_t Polynomial::constant() const {
-  const auto found = terms_.find({});
-  return found == terms_.end() ? 0 : found->second;
-}
-
 bool Polynomial::uses(const Symbol& symbol) const {
   return std::any_of(terms_.begin(), terms_.end(), [&](const auto& term) {
     return std::find(term.first.begin(), term.first.end(), symbol) != term.first.end();

@@ -42,7 +42,6 @@ class Polynomial {
   [[nodiscard]] bool is_constant() const {
     return terms_.empty() || (terms_.size() == 1 && terms_.begin()->first.empty());
   }
-  [[nodiscard]] std::int64_t constant() const;
   [[nodiscard]] bool uses(const Symbol& symbol) const;
   [[nodiscard]] std::vector<Symbol> symbols() const;
   /// What one more of the symbol adds. None when it occurs with a power over one.
