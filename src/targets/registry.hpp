@@ -21,7 +21,7 @@ struct Making {
   std::string device;                   ///< as named, "cuda:0"
   std::optional<int> number;            ///< behind the colon
   std::string compiler;                 ///< empty: the first that there is
-  std::filesystem::path cache;          ///< where measured peaks are kept; empty: nowhere
+  std::filesystem::path cache;          ///< of measured peaks and of what compilers made; empty: none
   evaluation::Environment environment;  ///< of `variables`
 };
 

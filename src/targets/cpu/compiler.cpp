@@ -8,6 +8,7 @@
 
 #include "sandbox/landlock.hpp"
 #include "sandbox/probe.hpp"
+#include "targets/cpu/compile_cache.hpp"
 
 namespace accelopt::targets::cpu {
 namespace {
@@ -67,12 +68,13 @@ std::string find_program(const std::string& name, std::string_view search_path) 
   return {};
 }
 
-base::Result<Compiler> find_compiler(const std::string& wanted, const std::string& search_path) {
+base::Result<Compiler> find_compiler(const std::string& wanted, const std::string& search_path, const fs::path& cache) {
   const std::array<std::string, 2> known{"g++", "clang++"};
   for (const std::string& name : known) {
     if (!wanted.empty() && fs::path(wanted).filename().string().find(name) == std::string::npos) continue;
     const std::string chosen = wanted.empty() ? name : wanted;
     Compiler compiler;
+    compiler.cache = cache;
     compiler.clang = name == "clang++";
     compiler.cpp = find_program(chosen, search_path);
     std::string c_name = chosen;
@@ -111,8 +113,10 @@ std::vector<std::string> compile_flags(const Compiler& compiler, model::Language
   return flags;
 }
 
-base::Result<sandbox::RunResult> compile(const Compiler& compiler, const CompileJob& job, sandbox::PauseGate* gate,
-                                         const std::stop_token& stop) {
+namespace {
+
+base::Result<sandbox::RunResult> compile_now(const Compiler& compiler, const CompileJob& job, sandbox::PauseGate* gate,
+                                             const std::stop_token& stop) {
   static const auto filter = sandbox::compile_filter(sandbox::FilterKind::compile);
   sandbox::SpawnOptions options;
   options.program = job.cpp ? compiler.cpp : compiler.c;
@@ -132,6 +136,21 @@ base::Result<sandbox::RunResult> compile(const Compiler& compiler, const Compile
     options.file_rules = &rules;
   }
   return sandbox::run(std::move(options), {kCompileWall, 2U << 20}, gate, stop);
+}
+
+}  // namespace
+
+base::Result<sandbox::RunResult> compile(const Compiler& compiler, const CompileJob& job, sandbox::PauseGate* gate,
+                                         const std::stop_token& stop) {
+  const CompileCache cache(compiler.cache);
+  const CompileCache::Job known = cache.examine(compiler, job);
+  if (known.key.empty()) return compile_now(compiler, job, gate, stop);
+  if (auto found = cache.find(known, job.folder)) return std::move(*found);
+  CompileJob telling = job;
+  CompileCache::ask_for_headers(telling.arguments);
+  TRY_ASSIGN(auto made, compile_now(compiler, telling, gate, stop));
+  cache.keep(known, job.folder, made);
+  return made;
 }
 
 }  // namespace accelopt::targets::cpu

@@ -180,7 +180,7 @@ class CpuTarget final : public evaluation::Target {
     if (options_.arena.empty()) {
       TRY_ASSIGN(options_.arena, find_arena());
     }
-    TRY_ASSIGN(compiler_, find_compiler(options_.compiler, options_.search_path));
+    TRY_ASSIGN(compiler_, find_compiler(options_.compiler, options_.search_path, options_.cache));
     TRY_ASSIGN(auto lock, evaluation::DeviceLock::open(kMachineLock));
     lock_.emplace(std::move(lock));
     run_on({cores_.worker});
@@ -204,7 +204,7 @@ class CpuTarget final : public evaluation::Target {
 
   base::Result<void> open_to_build(const model::Task& task, std::stop_token stop) override {
     machine_ = examine_machine();
-    TRY_ASSIGN(compiler_, find_compiler(options_.compiler, options_.search_path));
+    TRY_ASSIGN(compiler_, find_compiler(options_.compiler, options_.search_path, options_.cache));
     TRY_ASSIGN(builder_, KernelBuilder::create(task, {compiler_, {}, nullptr}, stop));
     return {};
   }

@@ -176,7 +176,7 @@ base::Result<evaluation::HostReference> make_cpu_reference(const model::Task& ta
   if (options.arena.empty()) {
     TRY_ASSIGN(options.arena, find_arena());
   }
-  TRY_ASSIGN(const Compiler compiler, find_compiler(options.compiler, options.search_path));
+  TRY_ASSIGN(const Compiler compiler, find_compiler(options.compiler, options.search_path, options.cache));
   auto shop = std::make_shared<HostWorkshop>(task);
   shop->task.cpu.threads = 1;
   TRY_ASSIGN(shop->builder, KernelBuilder::create(shop->task, {compiler, machine.cores, nullptr}, stop));
