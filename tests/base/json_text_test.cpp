@@ -15,20 +15,20 @@
 namespace accelopt::base {
 namespace {
 
-enum class Colour { red, green };
-constexpr auto kColours = std::to_array<Named<Colour>>({{Colour::red, "red"}, {Colour::green, "green"}});
+enum class Hue { red, green };
+constexpr auto kHues = std::to_array<Named<Hue>>({{Hue::red, "red"}, {Hue::green, "green"}});
 
 /// Without write_json: it becomes an object first.
-struct Bulb {
+struct Wick {
   int watts = 0;
 };
-ACCELOPT_JSON(Bulb) {
+ACCELOPT_JSON(Wick) {
   field.required("watts", it.watts);
 }
 
-struct Lamp {
+struct Lantern {
   std::string name;
-  Colour colour = Colour::red;
+  Hue colour = Hue::red;
   int uses = 0;
   double volts = 0;
   double seconds = 0;
@@ -36,50 +36,52 @@ struct Lamp {
   std::optional<std::string> room{};
   std::optional<double> height{};
   int watts = 0;
-  std::vector<Lamp> beside{};
-  std::vector<Bulb> bulbs{};
+  std::vector<Lantern> beside{};
+  std::vector<Wick> wicks{};
   Json more{};
 };
 
-void to_json(Json& out, const Lamp& value);
-void write_json(JsonText& out, const Lamp& value);
+void to_json(Json& out, const Lantern& value);
+void from_json(const Json& in, Lantern& value);
+void write_json(JsonText& out, const Lantern& value);
 
-ACCELOPT_JSON(Lamp) {
+ACCELOPT_JSON(Lantern) {
   field.object();
   field.required("name", it.name);
-  field.named("colour", it.colour, kColours);
-  field.optional_name("other colour", it.colour, kColours);
+  field.named("colour", it.colour, kHues);
+  field.optional_name("other colour", it.colour, kHues);
   field.count("uses", it.uses, 9);
   field.count_unless_zero("used", it.uses, 9);
   field.number("volts", it.volts, "amperes", it.volts);
   field.finite("seconds", it.seconds);
   field.unless_empty("note", it.note, "room", it.room, "more", it.more);
-  field.optional("height", it.height, "beside", it.beside, "bulbs", it.bulbs);
+  field.optional("height", it.height, "beside", it.beside, "wicks", it.wicks);
   field.nested("power", [&it](auto& inner) { inner.optional("watts", it.watts, "a", it.watts); });
   field.nested("nothing", [](auto& inner) { inner.object(); });
   field.converted(
       "first", it.name, [](const std::string& name) { return name.substr(0, 1); },
       [](const Json& in) { return in.get<std::string>(); });
 }
-ACCELOPT_JSON_TEXT(Lamp);
+ACCELOPT_JSON_TEXT(Lantern);
 
-std::vector<Lamp> lamps() {
+std::vector<Lantern> lanterns() {
   const double infinity = std::numeric_limits<double>::infinity();
   const double none = std::numeric_limits<double>::quiet_NaN();
-  const Lamp whole{"desk",    Colour::green,
-                   3,         0.1,
-                   1e300,     "a\n\"b\"\\ \x01 \x7f",
-                   "hall",    -0.0,
-                   40,        {Lamp{"é 中 \xff"}, Lamp{.name = "small", .uses = 1, .watts = -7}},
-                   {{1}, {}}, Json{{"z", 1}, {"a", {1.5, nullptr, true}}}};
-  return {Lamp{}, whole, Lamp{"", Colour::red, 0, infinity, infinity},
-          Lamp{.name = "", .volts = -infinity, .seconds = none},
-          Lamp{.name = "", .volts = none, .beside = {whole, whole}}};
+  const Lantern whole{"desk",    Hue::green,
+                      3,         0.1,
+                      1e300,     "a\n\"b\"\\ \x01 \x7f",
+                      "hall",    -0.0,
+                      40,        {Lantern{"é 中 \xff"}, Lantern{.name = "small", .uses = 1, .watts = -7}},
+                      {{1}, {}}, Json{{"z", 1}, {"a", {1.5, nullptr, true}}}};
+  return {Lantern{}, whole, Lantern{"", Hue::red, 0, infinity, infinity},
+          Lantern{.name = "", .volts = -infinity, .seconds = none},
+          Lantern{.name = "", .volts = none, .beside = {whole, whole}}};
 }
 
 TEST(JsonText, AStructsList_IsWrittenAsItsObject) {
-  for (const Lamp& lamp : lamps()) EXPECT_EQ(json_of(lamp), canonical(Json(lamp)));
-  EXPECT_EQ(json_of(lamps()), canonical(Json(lamps())));
+  for (const Lantern& lantern : lanterns()) EXPECT_EQ(json_of(lantern), canonical(Json(lantern)));
+  EXPECT_EQ(json_of(lanterns()), canonical(Json(lanterns())));
+  EXPECT_EQ(Json(lanterns()).get<std::vector<Lantern>>()[1].wicks.front().watts, 1);
 }
 
 TEST(JsonText, ValuesOfOtherTypes_AreWrittenAsByTheLibrary) {
