@@ -74,7 +74,7 @@ check-gpu: deps fetch
 	ctest --preset test -L gpu --no-tests=error
 
 asan-build: deps fetch
-	cmake --preset asan $(LAUNCHER)
+	cmake --fresh --preset asan $(LAUNCHER)
 	cmake --build --preset asan -j $(JOBS) --target accelopt_tests
 
 asan: asan-build

@@ -62,8 +62,8 @@ std::optional<llm::Price> read_price(base::TableReader& model, std::vector<base:
 void read_seconds(base::TableReader& table, std::string_view key, std::optional<double>& target) {
   const auto value = table.real(key, "seconds");
   if (!value) return;
-  constexpr double kLongest = 86'400;
-  if (!(*value > 0 && *value <= kLongest)) return table.refuse(key, "must be seconds, above 0 and at most a day");
+  constexpr double kMostSeconds = 86'400;
+  if (!(*value > 0 && *value <= kMostSeconds)) return table.refuse(key, "must be seconds, above 0 and at most a day");
   target = *value;
 }
 

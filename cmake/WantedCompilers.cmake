@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+# Before project(): a compiler that a preset or the command line names is there, and is the one of the build before.
+foreach(language C CXX)
+  if(DEFINED CMAKE_${language}_COMPILER)
+    find_program(wanted_compiler NAMES ${CMAKE_${language}_COMPILER} NO_CACHE)
+    if(NOT wanted_compiler)
+      message(FATAL_ERROR "${CMAKE_${language}_COMPILER} is not installed: run scripts/install-deps.sh, or name another compiler by -DCMAKE_${language}_COMPILER=")
+    endif()
+    # CMake would drop all that the preset sets, sanitizers with it.
+    set(earlier ${CMAKE_BINARY_DIR}/CMakeFiles/${CMAKE_VERSION}/CMake${language}Compiler.cmake)
+    if(EXISTS ${earlier})
+      file(STRINGS ${earlier} earlier_compiler REGEX "^set\\(CMAKE_${language}_COMPILER \"")
+      string(REGEX REPLACE ".* \"(.*)\"\\)" "\\1" earlier_compiler "${earlier_compiler}")
+      if(NOT earlier_compiler STREQUAL wanted_compiler)
+        message(FATAL_ERROR "${CMAKE_BINARY_DIR} is a build by ${earlier_compiler}: configure it anew by cmake --fresh --preset, or remove it")
+      endif()
+    endif()
+    unset(wanted_compiler)
+  endif()
+endforeach()
