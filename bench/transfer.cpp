@@ -139,13 +139,15 @@ class Experiment {
 
   void report(Figures& figures) const {
     std::printf("%-24s %8s %6s %6s %9s %7s   warm/cold\n", "task", "target", "cold", "warm", "shuffled", "random");
-    std::vector<double> warm, shuffled, random;
+    std::vector<double> warm, to_save, shuffled, random;
     double worst = 0;
     for (const std::string& name : options_.only) {
       const auto known = counts_.find(name);
       if (known == counts_.end()) continue;
       const Counts& counts = known->second;
       warm.push_back(log_ratio(counts.warm, counts.cold));
+      // Where every cold search begins with what it ends with, nothing can be saved.
+      if (mean(counts.cold) > 1) to_save.push_back(warm.back());
       shuffled.push_back(log_ratio(counts.shuffled, counts.cold));
       random.push_back(log_ratio(counts.cold, counts.random));
       worst = std::max(worst, std::exp(warm.back()));
@@ -153,26 +155,28 @@ class Experiment {
                   mean(counts.warm), mean(counts.shuffled), mean(counts.random), std::exp(warm.back()));
     }
     const int controls = std::min(options_.control_seeds, options_.seeds);
-    const auto basis = [&](int seeds) {
+    const auto basis = [&](std::size_t tasks, int seeds) {
       const auto counted = [](std::size_t count, const char* what) {
         return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
       };
-      return "(" + counted(warm.size(), "task") + ", " + counted(static_cast<std::size_t>(seeds), "seed") + ")";
+      return "(" + counted(tasks, "task") + ", " + counted(static_cast<std::size_t>(seeds), "seed") + ")";
     };
     const auto line = [&](const char* name, const std::vector<double>& logs, Bound kind, double bound, int seeds) {
       const auto value = over_tasks(logs);
       if (!value) {
-        figures.leave_open(name, "over fewer than two tasks there is no interval " + basis(seeds));
+        figures.leave_open(name, "over fewer than two tasks there is no interval " + basis(logs.size(), seeds));
         return;
       }
-      figures.report(name, value->estimate, kind, bound, basis(seeds));
+      figures.report(name, value->estimate, kind, bound, basis(logs.size(), seeds));
       std::printf("# 95 %% interval over tasks: [%.3f, %.3f]\n", value->low, value->high);
     };
     line("transfer_warm_over_cold", warm, Bound::at_most, 0.7, options_.seeds);
+    line("transfer_warm_over_cold_to_save", to_save, Bound::at_most, 0.7, options_.seeds);
     if (warm.size() < 2) {
-      figures.leave_open("transfer_worst_task", "one of fewer than two tasks is no worst one " + basis(options_.seeds));
+      figures.leave_open("transfer_worst_task",
+                         "one of fewer than two tasks is no worst one " + basis(warm.size(), options_.seeds));
     } else {
-      figures.report("transfer_worst_task", worst, Bound::at_most, 1.3, basis(options_.seeds));
+      figures.report("transfer_worst_task", worst, Bound::at_most, 1.3, basis(warm.size(), options_.seeds));
     }
     line("transfer_cold_over_random", random, Bound::at_most, 1.1, controls);
     line("transfer_shuffled_over_cold", shuffled, Bound::at_least, 0.95, controls);

@@ -49,7 +49,8 @@ void prefer_others(std::vector<Route>& routes) {
   }
 }
 
-/// The route with each of the steps that the memory expects to pay on `kernel`, which its steps gave.
+/// The route with each of the steps that the memory expects to pay on `kernel`, which its steps gave. It promises what
+/// it did without them: what a step gained where the others had not been made is not to be had again of both.
 std::vector<Route> one_step_further(const syntax::Clang& clang, const KernelSource& kernel, const Route& route,
                                     const Evidence& evidence) {
   std::vector<Route> result;
@@ -61,7 +62,6 @@ std::vector<Route> one_step_further(const syntax::Clang& clang, const KernelSour
     if (judgement.seen < kSeenEnough || judgement.weight < kWorthAdding || judgement.low < 1) continue;
     Route longer = route;
     longer.steps.push_back(application);
-    longer.weight *= judgement.weight;
     longer.rests_on.insert(longer.rests_on.end(), judgement.rests_on.begin(), judgement.rests_on.end());
     result.push_back(std::move(longer));
   }

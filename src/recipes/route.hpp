@@ -14,7 +14,7 @@ namespace accelopt::recipes {
 /// Applications to be made one after another.
 struct Route {
   std::vector<Application> steps;     ///< at least one
-  double weight = 1;                  ///< expected speed-up of all of them, after the memory has been heard
+  double weight = 1;                  ///< expected speed-up of the first of them, after the memory has been heard
   std::vector<std::string> rests_on;  ///< ids of the experiences that moved it
 
   /// "Hold tiles of ..., then: Write every ..."

@@ -207,6 +207,9 @@ TEST(Route, GoesOnOnlyWithWhatWasSeenToHelp) {
 
   const std::string first = longer[0].steps.front().title;
   EXPECT_NE(longer[1].title(), first) << "it is carried out with the longer one";
+  // What its steps promise, each without the other, is not to be had of both.
+  const Evidence evidence(memory_of(1.4, 1.0));
+  EXPECT_DOUBLE_EQ(longer.front().weight, evidence.judge(longer.front().steps.front()).weight);
   EXPECT_EQ(routes_on(sample, memory_of(0.9, 1.0)).front().steps.size(), 1U);
   for (const Route& route : routes_on(sample, memory_of(1.0, 1.0)))
     EXPECT_EQ(route.steps.size(), 1U) << "promised more than 1.05 here, and never paid: " << route.title();
