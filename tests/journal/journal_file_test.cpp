@@ -134,7 +134,7 @@ TEST_F(JournalFile, AReadOnlyJournalRefusesToWrite) {
 TEST_F(JournalFile, ANewerVersionIsRefusedAndUntouched) {
   make_journal();
   sql("PRAGMA user_version = 99");
-  expect_refused(ErrorCode::corrupt, "written by a newer accelopt (journal version 99, this one knows 7)");
+  expect_refused(ErrorCode::corrupt, "written by a newer accelopt (journal version 99, this one knows 8)");
 }
 
 TEST_F(JournalFile, FilesOfOthersAreRefusedAndUntouched) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recipes/evidence.hpp"
 
+#include <algorithm>
+
 #include "kernels.hpp"
 #include "recipes/route.hpp"
 
@@ -199,14 +201,15 @@ TEST(Route, GoesOnOnlyWithWhatWasSeenToHelp) {
   const std::vector<Route> longer = routes_on(sample, memory_of(1.4, 1.0));
   ASSERT_GT(longer.front().steps.size(), 1U);
   EXPECT_EQ(longer.front().steps.back().recipe, "tile size");
-  EXPECT_EQ(longer.front().steps.back().parameters.at("change"), "2");
   EXPECT_NE(longer.front().title().find(", then: "), std::string::npos);
   const auto text = apply_all(clang(), sample.kernel, longer.front().steps);
   ASSERT_TRUE(text.has_value()) << text.error().message;
   expect_same(sample, *text);
 
   const std::string first = longer[0].steps.front().title;
-  EXPECT_NE(longer[1].title(), first) << "it is carried out with the longer one";
+  const auto alone = std::ranges::find(longer, first, &Route::title);
+  ASSERT_NE(alone, longer.end());
+  EXPECT_LT(alone->weight, longer.front().weight) << "it is carried out with the longer one";
   // What its steps promise, each without the other, is not to be had of both.
   const Evidence evidence(memory_of(1.4, 1.0));
   EXPECT_DOUBLE_EQ(longer.front().weight, evidence.judge(longer.front().steps.front()).weight);
