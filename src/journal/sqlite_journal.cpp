@@ -375,7 +375,8 @@ class SqliteJournal final : public Journal {
 
   /// The mutex is not held.
   Result<StepToWrite> ready(WrittenStep step) {
-    StepToWrite out{std::move(step), base::json_of(step.usage)};
+    std::string usage = base::json_of(step.usage);
+    StepToWrite out{std::move(step), std::move(usage)};
     if (out.step.output.size() > kMaxInlineBytes) {
       TRY_ASSIGN(out.object, objects_->put(out.step.output));
       out.step.output.clear();

@@ -157,7 +157,7 @@ Result<ProbeResult> compare(Runs& runs, const Trees& trees, ProbeRuns how, Known
   if (known.unusable) return *known.unusable;
   const bool itself = trees.old_tree == trees.new_tree;
   for (int time = 0; time < how.times; ++time) {
-    const auto seed = static_cast<std::uint64_t>(2 + time);
+    const std::uint64_t seed = std::uint64_t{2} + static_cast<std::uint64_t>(time);
     TRY_ASSIGN(const auto after, runs.run(trees.new_tree, seed, how.hurried ? enough_seconds(known.cpu_seconds) : 0));
     if (runs.what_it_did(after) == known.did) continue;
     TRY_ASSIGN(const auto before, runs.run(trees.old_tree, itself ? seed + 1 : seed, 0));

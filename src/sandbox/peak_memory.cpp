@@ -31,9 +31,8 @@ std::uint64_t peak_of(const std::string& process) {
 
 }  // namespace
 
-PeakMemory::PeakMemory() : own_(peak_of("self")) {}
-
 void PeakMemory::look(pid_t thread) {
+  if (own_ == 0) own_ = peak_of("self");
   seen_ = std::max(seen_, peak_of(std::to_string(thread)));
 }
 

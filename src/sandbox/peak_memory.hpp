@@ -13,15 +13,14 @@ namespace accelopt::sandbox {
 /// program's peak only grows.
 class PeakMemory {
  public:
-  /// Before the child is started.
-  PeakMemory();
-  /// While the child runs. `thread`: one of its threads that has not ended.
+  /// While the child runs, at first as soon as it is started: until then this process may grow, and the child begins
+  /// with all of that. `thread`: one of its threads that has not ended.
   void look(pid_t thread);
   /// `told`: what the kernel said at its end. Both in bytes.
   [[nodiscard]] std::uint64_t bytes(std::uint64_t told) const;
 
  private:
-  std::uint64_t own_ = 0;   ///< this process's peak when the child was started
+  std::uint64_t own_ = 0;   ///< this process's peak once the child was started
   std::uint64_t seen_ = 0;  ///< the child's
 };
 
