@@ -2,8 +2,10 @@
 #include "recipes/route.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <map>
+#include <utility>
 
 namespace accelopt::recipes {
 
@@ -50,12 +52,13 @@ void prefer_others(std::vector<Route>& routes) {
 }
 
 /// The route with each of the steps that the memory expects to pay on `kernel`, which its steps gave. It promises what
-/// it did without them: what a step gained where the others had not been made is not to be had again of both.
+/// it did without them: what a step gained where the others had not been made is not to be had again of both. Those
+/// that are expected to pay most come first.
 std::vector<Route> one_step_further(const syntax::Clang& clang, const KernelSource& kernel, const Route& route,
                                     const Evidence& evidence) {
-  std::vector<Route> result;
+  std::vector<std::pair<double, Route>> found;
   const auto applications = enumerate(clang, kernel);
-  if (!applications) return result;
+  if (!applications) return {};
   for (const Application& application : *applications) {
     if (has_recipe(route, application.recipe)) continue;
     Judgement judgement = evidence.judge(application);
@@ -63,8 +66,11 @@ std::vector<Route> one_step_further(const syntax::Clang& clang, const KernelSour
     Route longer = route;
     longer.steps.push_back(application);
     longer.rests_on.insert(longer.rests_on.end(), judgement.rests_on.begin(), judgement.rests_on.end());
-    result.push_back(std::move(longer));
+    found.emplace_back(judgement.weight, std::move(longer));
   }
+  std::ranges::stable_sort(found, std::greater(), &std::pair<double, Route>::first);
+  std::vector<Route> result;
+  for (auto& [weight, longer] : found) result.push_back(std::move(longer));
   return result;
 }
 

@@ -201,6 +201,7 @@ TEST(Route, GoesOnOnlyWithWhatWasSeenToHelp) {
   const std::vector<Route> longer = routes_on(sample, memory_of(1.4, 1.0));
   ASSERT_GT(longer.front().steps.size(), 1U);
   EXPECT_EQ(longer.front().steps.back().recipe, "tile size");
+  EXPECT_EQ(longer.front().steps.back().parameters.at("change"), "2");
   EXPECT_NE(longer.front().title().find(", then: "), std::string::npos);
   const auto text = apply_all(clang(), sample.kernel, longer.front().steps);
   ASSERT_TRUE(text.has_value()) << text.error().message;
