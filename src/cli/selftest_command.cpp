@@ -140,8 +140,8 @@ void add_selftest(CommandLine& app, Action& chosen) {
                  "Folder with tasks/, attacks/ and honest/ (default: the built-in one)");
   command.flag("--refactor", options->refactor, "Changes of repositories instead of kernels");
   command.option("--tools", &options->tools, "With --refactor: a folder with programs that tasks need (repeatable)");
-  command.flag("--json", options->json, "One JSON object a kernel or change, and one at the end (docs/json.md)");
-  command.option("--seed", &options->request.seed, "Of the inputs (default: drawn)");
+  command.flag("--json", options->json, "One JSON object per kernel or change, and one at the end (docs/json.md)");
+  command.option("--seed", &options->request.seed, "Seed of the inputs (default: random)");
   declare(command, options->request.device);
   command.chosen([&chosen, options] { chosen = [options](app::Shell& shell) { return selftest(shell, *options); }; });
 }
