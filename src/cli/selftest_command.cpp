@@ -111,8 +111,8 @@ base::Result<Exit> selftest_of_refactoring(app::Shell& shell, const SelftestOpti
 base::Result<Exit> selftest(app::Shell& shell, const SelftestOptions& options) {
   if (options.refactor) return selftest_of_refactoring(shell, options);
   if (!options.tools.empty())
-    return refuse_options(
-        {base::ErrorCode::invalid_argument, "--tools is for --refactor; kernels are built by the device's own"});
+    return refuse_options({base::ErrorCode::invalid_argument,
+                           "--tools works only with --refactor; the device's own tools build kernels"});
   if (const auto usable = app::check(options.request.device); !usable) return refuse_options(usable.error());
   TRY_ASSIGN(const app::SelftestSuite suite, app::selftest_suite(options.request));
   print_sandbox(options);
