@@ -55,6 +55,7 @@ class GoalCase(support.TestCase):
         super().setUp()
         self.repository = self.folder / self.TASK
         shutil.copytree(TASKS / self.TASK, self.repository, ignore=shutil.ignore_patterns("__pycache__"))
+        support.with_task(self.repository)
         self.git("init", "-q", "-b", "main")
         self.git("add", ".")
         self.git("-c", "user.name=t", "-c", "user.email=t@t", "commit", "-q", "-m", "The task")
