@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import base64
 import contextlib
+import gc
 import importlib.metadata
 import json
 import os
@@ -223,6 +224,7 @@ def main(arguments: list[str]) -> int:
         tempfile.tempdir = options.scratch
         os.environ.clear()
         os.environ.update(PATH="/usr/bin:/bin", LANG="C.UTF-8", HOME=options.scratch, TMPDIR=options.scratch)
+        gc.disable()  # nothing of what is loaded becomes garbage
         load_front_end(options)
         confine.be_private()
         with contextlib.suppress(OSError):
@@ -230,6 +232,8 @@ def main(arguments: list[str]) -> int:
         server.isolation = confine.probe(options.without.split(","))
         if not options.nki:
             warm_up(options)
+        gc.freeze()  # a child's collector would write to each page that they share
+        gc.enable()
     except Failure as failure:
         server.say({"error": failure.json()})
         return 1

@@ -256,7 +256,7 @@ class Checker {
   base::Result<std::vector<std::string>> text_problems(const std::vector<ChangedFile>& changes, CheckResult& result);
   base::Result<std::vector<std::string>> confirm_in_fresh_trees(const vcs::Listing& listing, CheckResult& result);
   struct Measured;  ///< what confirmation collects
-  base::Result<std::string> confirm_once(const Trees& trees, int blocks, Measured& measured);
+  base::Result<std::string> confirm_once(const Trees& trees, const std::vector<int>& blocks, Measured& measured);
   std::vector<std::string> confirmation_problems(const Measured& measured, CheckResult& result) const;
   void tell_growth(const Measured& measured, CheckResult& result) const;
   std::filesystem::path fresh_folder();

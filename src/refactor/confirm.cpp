@@ -2,6 +2,8 @@
 // The gates that the clock decides: the short race, and the confirmation in fresh trees.
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
@@ -29,9 +31,9 @@ std::string ratio_text(const stats::Interval& ratio) {
 
 }  // namespace
 
-/// Blocks of all restarts; a block has an entry for each unit.
+/// Blocks of all restarts; a block has an entry for each unit, empty where it was left out.
 struct Checker::Measured {
-  std::vector<std::vector<std::vector<UnitTimes>>> restarts;
+  std::vector<std::vector<std::vector<std::optional<UnitTimes>>>> restarts;
   StartUp start_up;
   double of_text = 0;  ///< Deciding::of_text
 
@@ -39,7 +41,9 @@ struct Checker::Measured {
   [[nodiscard]] std::vector<double> all(std::size_t unit, const Of& of) const {
     std::vector<double> values;
     for (const auto& restart : restarts) {
-      for (const auto& block : restart) values.push_back(of(block[unit]));
+      for (const auto& block : restart) {
+        if (block[unit]) values.push_back(of(*block[unit]));
+      }
     }
     return values;
   }
@@ -49,7 +53,7 @@ struct Checker::Measured {
     std::vector<std::vector<double>> rows;
     for (const auto& block : restarts.back()) {
       auto& row = rows.emplace_back();
-      for (const UnitTimes& times : block) row.push_back(times.*value);
+      for (const auto& times : block) row.push_back(times ? (*times).*value : stats::kLeftOut);
     }
     return rows;
   }
@@ -159,19 +163,21 @@ Result<std::vector<std::string>> Checker::triage(CheckResult& result) {
   return std::vector<std::string>();
 }
 
-/// One restart: its blocks, each a pair of every unit. Gives the first difference of outputs.
-Result<std::string> Checker::confirm_once(const Trees& trees, int blocks, Measured& measured) {
+/// One restart: its blocks, each a pair of the units that have so many. Gives the first difference of outputs.
+Result<std::string> Checker::confirm_once(const Trees& trees, const std::vector<int>& blocks, Measured& measured) {
   Race race(*driver_, {.goal = task_.goal, .of_text = measured.of_text}, trees, next_seed("confirm"), settings_.hold);
   std::string difference;
   TRY_ASSIGN(measured.start_up, race.measure_start_up(units_.front().workload, difference));
   if (!difference.empty()) return "size 0: " + difference;
   auto& restart = measured.restarts.emplace_back();
-  for (int block = 0; block < blocks; ++block) {
-    auto& times = restart.emplace_back();
-    for (const Unit& unit : units_) {
-      TRY_ASSIGN(UnitTimes one, race.measure(unit, measured.start_up));
+  const int most = std::ranges::max(blocks);
+  for (int block = 0; block < most; ++block) {
+    auto& times = restart.emplace_back(units_.size());
+    for (std::size_t i = 0; i < units_.size(); ++i) {
+      if (block >= blocks[i]) continue;
+      TRY_ASSIGN(UnitTimes one, race.measure(units_[i], measured.start_up));
       if (!one.difference.empty()) return one.difference;
-      times.push_back(std::move(one));
+      times[i] = std::move(one);
     }
   }
   return std::string();
@@ -205,9 +211,18 @@ Result<std::vector<std::string>> Checker::confirm_in_fresh_trees(const vcs::List
     measured.of_text = simpler_log_ratio(result.readability->before, result.readability->after);
     if (!result.readability->simpler) measured.of_text = std::min(measured.of_text, 0.0);
   }
-  // A guard has to see as sharply as what decides: figures of a text are narrow at once, and times are not.
+  // A guard has to see as sharply as what decides, until it has seen that nothing is too slow: figures of a text are
+  // narrow at once, and times are not.
   const auto wanted = [&] {
-    return std::max(confirmation.next_restart_blocks(), time_guards ? times.next_restart_blocks() : 0);
+    const bool guarding = time_guards && !std::ranges::all_of(times.decision().answered, std::identity());
+    return std::max(confirmation.next_restart_blocks(), guarding ? times.next_restart_blocks() : 0);
+  };
+  const std::vector<bool> whole = in_every_block(task_, units_);
+  const auto asked = [&] {
+    std::vector<bool> of_units;
+    for (std::size_t i = 0; i < units_.size(); ++i)
+      of_units.push_back(!confirmation.decision().answered[i] || (time_guards && !times.decision().answered[i]));
+    return of_units;
   };
   while (const int blocks = wanted()) {
     settings_.step(fmt::format("confirming, fresh trees {}", measured.restarts.size() + 1));
@@ -219,7 +234,8 @@ Result<std::vector<std::string>> Checker::confirm_in_fresh_trees(const vcs::List
     }
     TRY_ASSIGN(const std::string new_problem, build_fresh_tree(listing, result.files, trees.new_tree));
     if (!new_problem.empty()) return std::vector{"does not build again: " + new_problem};
-    TRY_ASSIGN(const std::string difference, confirm_once(trees, blocks, measured));
+    const auto of_units = blocks_of_units(whole, asked(), confirmation.restarts(), blocks);
+    TRY_ASSIGN(const std::string difference, confirm_once(trees, of_units, measured));
     if (!difference.empty()) return std::vector{difference};
     confirmation.add_restart(measured.last(&UnitTimes::log_ratio));
     times.add_restart(measured.last(&UnitTimes::time_log_ratio));
@@ -320,7 +336,7 @@ void Checker::tell_growth(const Measured& measured, CheckResult& result) const {
       auto& blocks = restarts.emplace_back();
       for (const auto& block : restart) {
         auto& row = blocks.emplace_back();
-        for (const std::size_t unit : ladder) row.push_back(block[unit].log_ratio);
+        for (const std::size_t unit : ladder) row.push_back(block[unit] ? block[unit]->log_ratio : stats::kLeftOut);
       }
     }
     growth.difference = stats::exponent_difference(sizes, restarts);

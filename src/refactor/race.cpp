@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "stats/exponent.hpp"
+
 namespace accelopt::refactor {
 namespace {
 
@@ -55,6 +57,30 @@ std::vector<Unit> units_of(const Task& task, Sizes sizes) {
     }
   }
   return units;
+}
+
+std::vector<bool> in_every_block(const Task& task, const std::vector<Unit>& units) {
+  std::vector<bool> out;
+  for (const Unit& unit : units) out.push_back(unit.raced);
+  if (time_is_a_guard(task.goal)) return out;
+  for (const Workload& workload : task.workloads) {
+    const std::vector<double> sizes(workload.sizes.begin(), workload.sizes.end());
+    if (!stats::sizes_suffice(sizes)) continue;
+    for (std::size_t i = 0; i < units.size(); ++i) {
+      if (units[i].workload == workload.name && units[i].size >= workload.sizes[workload.sizes.size() / 2])
+        out[i] = true;
+    }
+  }
+  return out;
+}
+
+std::vector<int> blocks_of_units(const std::vector<bool>& in_every_block, const std::vector<bool>& asked, int restart,
+                                 int blocks) {
+  const int of_the_answered = restart < kConfirmationRules.min_restarts ? std::min(blocks, 1) : 0;
+  std::vector<int> out;
+  for (std::size_t i = 0; i < asked.size(); ++i)
+    out.push_back(in_every_block[i] || asked[i] ? blocks : of_the_answered);
+  return out;
 }
 
 bool time_is_a_guard(Goal goal) {

@@ -14,8 +14,12 @@
 namespace accelopt::refactor {
 
 /// Blocks here take seconds, not milliseconds: fewer of them, and a wider interval is enough. What it says is as true.
-inline constexpr stats::ConfirmationRules kConfirmationRules{
-    .min_restarts = 3, .min_blocks = 12, .max_blocks = 36, .half_width = 0.1, .half_width_of_gain = 0.1};
+inline constexpr stats::ConfirmationRules kConfirmationRules{.min_restarts = 3,
+                                                             .min_blocks = 12,
+                                                             .max_blocks = 36,
+                                                             .half_width = 0.1,
+                                                             .half_width_of_gain = 0.1,
+                                                             .answer_alpha = 0.05};
 
 /// One workload at one size.
 struct Unit {
@@ -55,6 +59,15 @@ struct UnitTimes {
 enum class Sizes { all, largest };
 /// The units of the workloads that are timed.
 std::vector<Unit> units_of(const Task& task, Sizes sizes);
+
+/// Of each unit, whether every block of a confirmation has it: the raced ones, and those of which growth is told where
+/// a claim can be made. The others only guard.
+std::vector<bool> in_every_block(const Task& task, const std::vector<Unit>& units);
+/// Of each unit, in how many blocks of a restart of `blocks` it is measured. `asked`: whether it is still asked of it
+/// if it is too slow. Of what is not one block is measured in each of the first restarts, so that each unit meets as
+/// many fresh trees, and none later.
+std::vector<int> blocks_of_units(const std::vector<bool>& in_every_block, const std::vector<bool>& asked, int restart,
+                                 int blocks);
 
 /// log(old / new) of processor times in seconds. With a start-up: less it, where new code is charged a longer one and
 /// given nothing for a shorter one; without: in whole, to notice what became slower.

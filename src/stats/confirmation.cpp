@@ -15,11 +15,12 @@ Interval hull(const Interval& left, const Interval& right) {
   return {left.estimate, std::min(left.low, right.low), std::max(left.high, right.high)};
 }
 
-/// Restarts in ascending order of their numbers.
+/// Restarts in ascending order of their numbers. Values that were left out are none.
 std::vector<RestartSamples> group(std::span<const ConfirmationBlock> blocks, std::span<const double> values) {
   std::vector<int> numbers;
   std::vector<RestartSamples> groups;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
+    if (std::isnan(values[i])) continue;
     const auto place = std::lower_bound(numbers.begin(), numbers.end(), blocks[i].restart);
     const auto index = place - numbers.begin();
     if (place == numbers.end() || *place != blocks[i].restart) {
@@ -31,11 +32,30 @@ std::vector<RestartSamples> group(std::span<const ConfirmationBlock> blocks, std
   return groups;
 }
 
-Interval interval_over(std::span<const ConfirmationBlock> blocks, std::span<const double> values,
-                       const ConfirmationRules& rules) {
-  if (rules.samples != Samples::noisy) return interval_of(values, rules.alpha, rules.samples);
-  return hull(trimmed_interval(values, rules.alpha),
-              hierarchical_bootstrap(group(blocks, values), rules.alpha, rules.bootstrap_seed));
+Interval interval_over(std::span<const RestartSamples> restarts, double alpha, const ConfirmationRules& rules) {
+  std::vector<double> values;
+  for (const RestartSamples& restart : restarts) values.insert(values.end(), restart.begin(), restart.end());
+  if (rules.samples != Samples::noisy) return interval_of(values, alpha, rules.samples);
+  return hull(trimmed_interval(values, alpha), hierarchical_bootstrap(restarts, alpha, rules.bootstrap_seed));
+}
+
+/// Those that are not raced may be left out.
+double raced_mean(const ConfirmationBlock& block, std::span<const double> weights) {
+  std::vector<double> values = block.log_ratios;
+  std::ranges::replace_if(
+      values, [](double value) { return std::isnan(value); }, 0.0);
+  return weighted_mean(values, weights);
+}
+
+int blocks_each(const ConfirmationRules& rules) {
+  return (rules.min_blocks + rules.min_restarts - 1) / rules.min_restarts;
+}
+
+/// A share of answer_alpha for each restart that there can be: it is looked after each.
+double alpha_of_a_look(const ConfirmationRules& rules) {
+  const int each = blocks_each(rules);
+  const int looks = (rules.max_blocks + each - 1) / each;
+  return rules.answer_alpha / looks;
 }
 
 }  // namespace
@@ -45,14 +65,22 @@ ConfirmationDecision decide_confirmation(std::span<const ConfirmationBlock> bloc
   ConfirmationDecision decision;
   decision.blocks = static_cast<int>(blocks.size());
   std::vector<double> values(blocks.size());
-  for (std::size_t i = 0; i < blocks.size(); ++i) values[i] = weighted_mean(blocks[i].log_ratios, weights);
-  decision.log_ratio = interval_over(blocks, values, rules);
-  decision.restarts = static_cast<int>(group(blocks, values).size());
+  for (std::size_t i = 0; i < blocks.size(); ++i) values[i] = raced_mean(blocks[i], weights);
+  const std::vector<RestartSamples> raced = group(blocks, values);
+  decision.log_ratio = interval_over(raced, rules.alpha, rules);
+  decision.restarts = static_cast<int>(raced.size());
   const double allowed = -std::log1p(rules.allow_regression);
   bool in_doubt = false;
+  bool seen = true;
   for (std::size_t workload = 0; workload < weights.size(); ++workload) {
     for (std::size_t i = 0; i < blocks.size(); ++i) values[i] = blocks[i].log_ratios[workload];
-    const Interval& interval = decision.workloads.emplace_back(interval_over(blocks, values, rules));
+    const std::vector<RestartSamples> restarts = group(blocks, values);
+    const Interval& interval = decision.workloads.emplace_back(interval_over(restarts, rules.alpha, rules));
+    const bool answered =
+        rules.answer_alpha > 0 && interval_over(restarts, alpha_of_a_look(rules), rules).low > allowed;
+    decision.answered.push_back(answered);
+    const auto measured = std::ranges::count_if(values, [](double value) { return !std::isnan(value); });
+    seen = seen && (interval.low > allowed || measured >= rules.min_blocks);
     const bool too_slow = interval.high < allowed;
     if (too_slow && !decision.regressed) decision.regressed = static_cast<int>(workload);
     in_doubt = in_doubt || (interval.estimate < allowed && !too_slow);
@@ -60,7 +88,7 @@ ConfirmationDecision decide_confirmation(std::span<const ConfirmationBlock> bloc
   const double of_gain = in_doubt ? 0 : rules.half_width_of_gain * decision.log_ratio.low;
   const bool narrow = (decision.log_ratio.high - decision.log_ratio.low) / 2 < std::max(rules.half_width, of_gain);
   decision.enough = decision.restarts >= rules.min_restarts && decision.blocks >= rules.min_blocks &&
-                    (narrow || decision.blocks >= rules.max_blocks);
+                    ((narrow && seen) || decision.blocks >= rules.max_blocks);
   decision.confirmed = decision.enough && decision.log_ratio.low > std::log1p(rules.least_gain) && !decision.regressed;
   return decision;
 }
@@ -73,7 +101,7 @@ Confirmation::Confirmation(std::vector<double> weights, ConfirmationRules rules)
 
 int Confirmation::next_restart_blocks() const {
   if (decision_.enough || stuck_) return 0;
-  const int each = (rules_.min_blocks + rules_.min_restarts - 1) / rules_.min_restarts;
+  const int each = blocks_each(rules_);
   // Restarts that gave fewer blocks than asked may leave some of the required restarts for when the blocks are used up.
   const int left = rules_.max_blocks - static_cast<int>(blocks_.size());
   return restarts_ < rules_.min_restarts ? std::max(1, std::min(each, left)) : std::min(each, left);
@@ -83,6 +111,8 @@ void Confirmation::add_restart(std::span<const std::vector<double>> log_ratios_b
   stuck_ = stuck_ || log_ratios_by_block.empty();
   for (const std::vector<double>& log_ratios : log_ratios_by_block) {
     ACCELOPT_ASSERT(log_ratios.size() == weights_.size(), "a block has an entry a workload");
+    for (std::size_t i = 0; i < weights_.size(); ++i)
+      ACCELOPT_ASSERT(weights_[i] == 0 || !std::isnan(log_ratios[i]), "what is raced is in each block");
     blocks_.push_back({restarts_, log_ratios});
   }
   ++restarts_;

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -24,11 +25,18 @@ struct ConfirmationRules {
   double alpha = 0.05;
   double least_gain = 0.005;       ///< confirmed: the low end is over 1 + this
   double allow_regression = 0.05;  ///< no workload may certainly be slower by more than this
+  /// A workload is answered once it is certainly no slower than allowed. The probability that any look says so of one
+  /// that is slower than allowed is at most half of this. 0: none is ever answered.
+  double answer_alpha = 0;
   std::uint64_t bootstrap_seed = 0x5eed;
   Samples samples = Samples::noisy;
 };
 
-/// One block of one restart: log(baseline / candidate) of every timed workload, in one fixed order.
+/// In place of a log-ratio: the workload was left out of the block, as it was answered.
+inline constexpr double kLeftOut = std::numeric_limits<double>::quiet_NaN();
+
+/// One block of one restart: log(baseline / candidate) of every timed workload, in one fixed order. Those that are not
+/// raced may be kLeftOut.
 struct ConfirmationBlock {
   int restart = 0;
   std::vector<double> log_ratios;
@@ -42,6 +50,7 @@ struct ConfirmationDecision {
   bool enough = false;           ///< restarts and blocks suffice, and the interval is narrow or the blocks are used
   bool confirmed = false;        ///< enough, certainly faster, and nothing regressed
   std::optional<int> regressed;  ///< index of a workload that is certainly too slow
+  std::vector<bool> answered;    ///< of every workload: whether its driver may leave it out, as long as this holds
 };
 
 /// What blocks measured until now say. `weights` has one entry a workload; 0 for those not raced (held out): they count

@@ -38,10 +38,14 @@ double slope(std::span<const double> places, std::span<const double> values) {
   return square > 0 ? product / square : 0;
 }
 
+bool sizes_suffice(std::span<const double> sizes, const ExponentRules& rules) {
+  return sizes.size() >= rules.least_sizes && sizes.back() / sizes.front() >= rules.least_range;
+}
+
 ExponentDifference exponent_difference(std::span<const double> sizes, std::span<const LadderRestart> restarts,
                                        const ExponentRules& rules) {
   ExponentDifference out;
-  if (sizes.size() < rules.least_sizes || sizes.back() / sizes.front() < rules.least_range) {
+  if (!sizes_suffice(sizes, rules)) {
     out.reason =
         fmt::format("a claim needs {} sizes over a range of {} times at least", rules.least_sizes, rules.least_range);
     return out;

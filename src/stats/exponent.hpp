@@ -26,6 +26,9 @@ struct ExponentRules {
   std::uint64_t bootstrap_seed = 0x5eed;
 };
 
+/// Whether a claim can be made on these sizes, which ascend.
+bool sizes_suffice(std::span<const double> sizes, const ExponentRules& rules = {});
+
 struct ExponentDifference {
   Interval difference;  ///< old exponent less new one, on the upper half of the ladder
   bool claimed = false;

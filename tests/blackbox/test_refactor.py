@@ -50,8 +50,7 @@ class CheckTest(support.TestCase):
         self.task_folder = self.repository / "accelopt"
         self.source = (self.repository / "routes" / "graph.py").read_text()
         # One size does to refuse and to pass; the whole ladder is for claims of complexity.
-        toml = (self.task_folder / "refactor.toml").read_text()
-        (self.task_folder / "refactor.toml").write_text(toml.replace("[100, 200, 400, 800, 1600, 3200]", "[1600]"))
+        support.with_task(self.repository, ("[100, 200, 400, 800, 1600, 3200]", "[1600]"))
 
     def check(self, change: str, *options: str) -> dict:
         file = self.folder / "change"
@@ -141,8 +140,7 @@ class RefactorTest(support.TestCase):
         subprocess.run(["sh", EXAMPLE / "make_repository.sh", "routes", self.repository], check=True)
         self.task_folder = self.repository / "accelopt"
         # One size does; the whole ladder is what complexity needs.
-        toml = (self.task_folder / "refactor.toml").read_text()
-        (self.task_folder / "refactor.toml").write_text(toml.replace("[100, 200, 400, 800, 1600, 3200]", "[1600]"))
+        support.with_task(self.repository, ("[100, 200, 400, 800, 1600, 3200]", "[1600]"))
 
     def git(self, *arguments: str) -> str:
         return subprocess.run(["git", "-C", self.repository, *arguments], check=True, capture_output=True, text=True).stdout

@@ -55,8 +55,7 @@ class RefactorSearchTest(support.TestCase):
         self.repository = self.folder / "routes"
         subprocess.run(["sh", EXAMPLE / "make_repository.sh", "routes", self.repository], check=True)
         self.task_folder = self.repository / "accelopt"
-        toml = (self.task_folder / "refactor.toml").read_text()
-        (self.task_folder / "refactor.toml").write_text(toml.replace("[100, 200, 400, 800, 1600, 3200]", "[1600]"))
+        support.with_task(self.repository, ("[100, 200, 400, 800, 1600, 3200]", "[1600]"))
         self.knowledge = self.folder / "knowledge.db"
 
     def arguments(self, *more, plans=1, iterations=1):

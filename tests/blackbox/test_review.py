@@ -112,8 +112,7 @@ class ReviewTest(support.TestCase):
     def test_scripts_in_javascript_import_from_the_repository(self):
         repository = self.folder / "tags-js"
         subprocess.run(["sh", EXAMPLE / "make_repository.sh", "tags-js", repository], check=True)
-        toml = repository / "accelopt" / "refactor.toml"
-        toml.write_text(toml.read_text().replace("[2000, 16000]", "[8000]"))
+        support.with_task(repository, ("[2000, 16000]", "[8000]"))
         imports = "import tags from './tags.js';\nconst again = require('./tags.js');\nconsole.log(tags.distinct(['b', 'a', 'b']), again.distinct([]));\n"
         shows = "const { distinct } = require('./tags.js');\nconsole.log(distinct(['*']));\n"
 
@@ -156,8 +155,7 @@ class ReviewTest(support.TestCase):
     def repository(self):
         repository = self.folder / "routes"
         subprocess.run(["sh", EXAMPLE / "make_repository.sh", "routes", repository], check=True)
-        toml = repository / "accelopt" / "refactor.toml"
-        toml.write_text(toml.read_text().replace("[100, 200, 400, 800, 1600, 3200]", "[1600]"))
+        support.with_task(repository, ("[100, 200, 400, 800, 1600, 3200]", "[1600]"))
         self.head = (repository / "routes" / "graph.py").read_text().split("    waiting = [(start, 0)]\n")[0]
         return repository
 

@@ -3,6 +3,7 @@
 """Solutions become cubins and plans: what is launched, with which arguments, and what built-in kernels do."""
 
 import base64
+import pathlib
 import struct
 import unittest
 
@@ -33,6 +34,13 @@ class Capture(unittest.TestCase):
 
     def ops(self, *arguments, **options):
         return self.captured(*arguments, **options)["plans"][0]["ops"]
+
+    def test_a_start_does_not_read_all_of_triton(self):
+        """Triton's key of its cache is a hash of its library, of 400 MB."""
+        library = support.site_packages() / "triton" / "_C" / "libtriton.so"
+        with support.Server() as server:
+            fields = dict(line.split(": ") for line in pathlib.Path(f"/proc/{server.process.pid}/io").read_text().splitlines())
+        self.assertLess(int(fields["rchar"]), library.stat().st_size / 4)
 
     def test_destination_passing(self):
         ok = self.captured(ADD_INTO, [X, Y], [Z])

@@ -56,31 +56,43 @@ class SimulatedRuns {
   SimulatedRuns(unsigned seed, double disturbed, std::vector<double> gains)
       : noise_(seed, disturbed), level_(seed + 1, disturbed / 4), gains_(std::move(gains)) {}
 
+  /// The first unit is raced, and those that only guard leave blocks out as in a confirmation.
   stats::Confirmation confirm(const stats::ConfirmationRules& rules) {
     std::vector<double> weights(gains_.size(), 0);
     weights.front() = 1;
+    std::vector<bool> raced(gains_.size(), false);
+    raced.front() = true;
     stats::Confirmation confirmation(weights, rules);
     while (const int blocks = confirmation.next_restart_blocks()) {
+      std::vector<bool> asked = confirmation.decision().answered;
+      asked.flip();
+      const auto of_units = blocks_of_units(raced, asked, confirmation.restarts(), blocks);
       const double level = level_();
       std::vector<std::vector<double>> restart;
       for (int block = 0; block < blocks; ++block) {
         auto& row = restart.emplace_back();
-        for (const double gain : gains_) {
-          const double old_seconds = kStart.old_seconds * std::exp(noise_()) + std::exp(noise_());
-          const double new_seconds = kStart.old_seconds * std::exp(noise_()) + std::exp(noise_() + level) / gain;
-          row.push_back(time_log_ratio(old_seconds, new_seconds, &kStart));
-        }
+        for (std::size_t unit = 0; unit < gains_.size(); ++unit)
+          row.push_back(block < of_units[unit] ? pair(gains_[unit], level) : stats::kLeftOut);
       }
       confirmation.add_restart(restart);
     }
     return confirmation;
   }
+  [[nodiscard]] int pairs() const { return pairs_; }
 
  private:
+  double pair(double gain, double level) {
+    ++pairs_;
+    const double old_seconds = kStart.old_seconds * std::exp(noise_()) + std::exp(noise_());
+    const double new_seconds = kStart.old_seconds * std::exp(noise_()) + std::exp(noise_() + level) / gain;
+    return time_log_ratio(old_seconds, new_seconds, &kStart);
+  }
+
   static constexpr StartUp kStart{.old_seconds = 0.05, .new_seconds = 0.05};
   stats::HeavyTailedNoise noise_;
   stats::HeavyTailedNoise level_;
   std::vector<double> gains_;
+  int pairs_ = 0;
 };
 
 stats::ConfirmationRules by_width_alone() {
@@ -134,6 +146,67 @@ TEST(ConfirmationSimulation, AnotherSizesLossIsFoundBesideALargeGain) {
   }
   std::printf("found %d of %d\n", found, kRuns);
   EXPECT_GE(found, kRuns - 3);
+}
+
+stats::ConfirmationRules every_size_to_the_end() {
+  stats::ConfirmationRules rules = kConfirmationRules;
+  rules.answer_alpha = 0;
+  return rules;
+}
+
+/// What becomes of a gain of 2x beside three sizes that guard: one of this ratio, two with a gain of their own.
+struct Confirmed {
+  int pairs = 0;
+  int refused = 0;
+  int blocks = 0;
+};
+Confirmed confirmed(const stats::ConfirmationRules& rules, double guarded, double disturbed, int runs) {
+  Confirmed out;
+  for (int run = 0; run < runs; ++run) {
+    SimulatedRuns simulated(4000 + static_cast<unsigned>(run), disturbed, {2, guarded, 1.6, 1.3});
+    const auto decision = simulated.confirm(rules).decision();
+    out.pairs += simulated.pairs();
+    out.refused += decision.regressed.has_value();
+    out.blocks += decision.blocks;
+  }
+  return out;
+}
+
+/// A size that is certainly no slower takes part in fewer blocks, and none is let through for it.
+TEST(ConfirmationSimulation, SizesThatGuardEndWithTheirOwnQuestion) {
+  std::printf("seeds from 4000\n");
+  constexpr int kRuns = 12;
+  for (const double disturbed : {0.04, 0.15}) {
+    for (const double guarded : {1.0, 1 / 1.25}) {
+      const Confirmed before = confirmed(every_size_to_the_end(), guarded, disturbed, kRuns);
+      const Confirmed now = confirmed(kConfirmationRules, guarded, disturbed, kRuns);
+      std::printf(
+          "disturbed by %.2f, a size at %.2fx: refused %d, before %d; pairs %d, before %d; blocks %d, before %d\n",
+          disturbed, guarded, now.refused, before.refused, now.pairs, before.pairs, now.blocks, before.blocks);
+      EXPECT_GE(now.refused, guarded < 1 ? before.refused - 2 : 0);
+      EXPECT_LE(now.refused, before.refused + 1);
+      EXPECT_LT(now.pairs, before.pairs * 9 / 10);
+    }
+  }
+}
+
+TEST(BlocksOfUnits, WhatIsAnsweredMeetsEachOfTheFirstTreesOnce) {
+  const std::vector<bool> whole{true, false, false};
+  const std::vector<bool> asked{false, true, false};
+  EXPECT_EQ(blocks_of_units(whole, asked, 0, 4), (std::vector<int>{4, 4, 1}));
+  EXPECT_EQ(blocks_of_units(whole, asked, 2, 4), (std::vector<int>{4, 4, 1}));
+  EXPECT_EQ(blocks_of_units(whole, asked, 3, 4), (std::vector<int>{4, 4, 0}));
+}
+
+TEST(BlocksOfUnits, WhatGrowthIsToldOfIsInEveryBlock) {
+  Task task;
+  task.workloads = {{.name = "ladder", .sizes = {1, 2, 4, 8, 16, 32}}, {.name = "few", .sizes = {1, 64}}};
+  std::vector<Unit> units = units_of(task, Sizes::all);
+  const std::vector<bool> of_time{false, false, false, true, true, true, false, true};
+  EXPECT_EQ(in_every_block(task, units), of_time);
+  task.goal = Goal::memory;
+  const std::vector<bool> of_memory{false, false, false, false, false, true, false, true};
+  EXPECT_EQ(in_every_block(task, units), of_memory);
 }
 
 class GuardOfTime : public ::testing::Test {

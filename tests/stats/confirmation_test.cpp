@@ -146,6 +146,71 @@ TEST(Confirmation, AllowsNothingWiderOfASmallGain) {
   EXPECT_FALSE(decision.enough);
 }
 
+constexpr ConfirmationRules kAnswers{.answer_alpha = 0.05};
+
+/// Blocks of two restarts, of a raced workload and one that guards at these log-ratios, in turn.
+std::vector<ConfirmationBlock> guarded(int count, double first, double second) {
+  std::vector<ConfirmationBlock> blocks;
+  for (int i = 0; i < count; ++i) blocks.push_back({i % 2, {std::log(2.0), i / 2 % 2 == 0 ? first : second}});
+  return blocks;
+}
+
+TEST(Confirmation, AWorkloadIsAnsweredOnceItIsCertainlyNoSlowerThanAllowed) {
+  const std::vector<double> weights{1, 0};
+  EXPECT_EQ(decide_confirmation(guarded(8, 0.01, -0.01), weights, kAnswers).answered, (std::vector<bool>{true, true}));
+  EXPECT_EQ(decide_confirmation(guarded(8, 0.1, -0.12), weights, kAnswers).answered, (std::vector<bool>{true, false}))
+      << "it may be slower";
+  EXPECT_EQ(decide_confirmation(guarded(8, -0.2, -0.21), weights, kAnswers).answered, (std::vector<bool>{true, false}))
+      << "it is slower";
+  EXPECT_EQ(decide_confirmation(guarded(1, 0.1, 0.1), weights, kAnswers).answered, (std::vector<bool>{false, false}));
+  EXPECT_EQ(decide_confirmation(guarded(8, 0.01, -0.01), weights).answered, (std::vector<bool>{false, false}))
+      << "where no rule asks for it";
+}
+
+TEST(Confirmation, BlocksThatAWorkloadLeftOutSayNothingOfIt) {
+  const std::vector<double> weights{1, 0};
+  std::vector<ConfirmationBlock> blocks = guarded(8, 0.1, 0.12);
+  const ConfirmationDecision whole = decide_confirmation(blocks, weights, kAnswers);
+  for (int i = 0; i < 40; ++i) blocks.push_back({2 + i % 2, {std::log(2.0), kLeftOut}});
+  const ConfirmationDecision decision = decide_confirmation(blocks, weights, kAnswers);
+  EXPECT_EQ(decision.blocks, 48);
+  EXPECT_EQ(decision.restarts, 4);
+  EXPECT_EQ(decision.workloads[1].low, whole.workloads[1].low);
+  EXPECT_EQ(decision.workloads[1].high, whole.workloads[1].high);
+  EXPECT_NEAR(decision.log_ratio.estimate, std::log(2.0), 1e-12);
+  EXPECT_TRUE(decision.confirmed);
+}
+
+/// As when its ratio fell after it had been answered.
+TEST(Confirmation, DoesNotEndBeforeAWorkloadThatIsNotAnsweredHasItsBlocks) {
+  const std::vector<double> weights{1, 0};
+  std::vector<ConfirmationBlock> blocks;
+  for (int i = 0; i < 40; ++i) blocks.push_back({i % 4, {std::log(2.0), i < 12 ? 0.3 * (i % 2) - 0.15 : kLeftOut}});
+  EXPECT_FALSE(decide_confirmation(blocks, weights, kAnswers).enough);
+  for (int i = 0; i < 20; ++i) blocks.push_back({4 + i % 2, {std::log(2.0), 0.3 * (i % 2) - 0.15}});
+  EXPECT_TRUE(decide_confirmation(blocks, weights, kAnswers).enough);
+}
+
+/// Looked at after each restart, of one that is 6 % slower where 5 are allowed.
+TEST(ConfirmationSimulation, ASlowerWorkloadIsHardlyEverAnswered) {
+  std::printf("seeds from 500\n");
+  constexpr int kRuns = 40;
+  int answered = 0;
+  for (unsigned run = 0; run < kRuns; ++run) {
+    HeavyTailedNoise noise(500 + run, 0.05);
+    std::vector<ConfirmationBlock> blocks;
+    bool once = false;
+    for (int restart = 0; restart < 9; ++restart) {
+      for (int block = 0; block < 4; ++block) blocks.push_back({restart, {1.0, -std::log(1.06) + noise()}});
+      const ConfirmationRules rules{.min_restarts = 3, .min_blocks = 12, .max_blocks = 36, .answer_alpha = 0.05};
+      once = once || decide_confirmation(blocks, std::vector<double>{1, 0}, rules).answered[1];
+    }
+    answered += once;
+  }
+  std::printf("%d of %d\n", answered, kRuns);
+  EXPECT_LE(answered, 2);
+}
+
 TEST(ConfirmationSimulation, IdenticalKernelsAreHardlyEverConfirmed) {
   constexpr unsigned kSeed = 18;
   std::printf("seed %u\n", kSeed);
