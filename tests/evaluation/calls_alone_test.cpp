@@ -2,6 +2,10 @@
 // Calls made alone, a confirmation's second clock: of workloads whose calls are timed together otherwise.
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <string>
+
+#include "evaluation/local_evaluator.hpp"
 #include "fake_target.hpp"
 
 namespace accelopt::evaluation {

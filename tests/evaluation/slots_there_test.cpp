@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "evaluation/local_evaluator.hpp"
 #include "evaluation/verify/slots.hpp"
 #include "fake_target.hpp"
 
@@ -80,9 +81,9 @@ class ForgetfulTarget final : public FakeTarget {
 
   /// Whether it was there.
   bool need(std::uint64_t number) {
-    const auto found = std::ranges::find(there_, number);
-    const bool there = found != there_.end();
-    if (there) there_.erase(found);
+    const auto place = std::ranges::find(there_, number);
+    const bool there = place != there_.end();
+    if (there) there_.erase(place);
     there_.push_back(number);
     if (there_.size() > most_) there_.erase(there_.begin());
     return there;
