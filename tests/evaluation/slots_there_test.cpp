@@ -101,6 +101,7 @@ TEST(SlotsThere, AVerificationDrawsAsManyAtOnceAsAreKept) {
     MeasureSettings settings;
     settings.seed = 4711;
     settings.slots = 9;
+    settings.protocol = model::Protocol::verify;
     const auto opened = evaluator->ask(Open{fake_task(), settings}, {});
     ASSERT_TRUE(opened) << opened.error().message;
     EXPECT_EQ(opened->baseline.status, model::Status::passed) << opened->baseline.reason;
