@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # make demo    install what is missing, build, and optimize one kernel: no key, no GPU
-# make test    install what is missing, build, and run every test
-# make check   make test, the benchmarks compiled, and the tests under sanitizers and clang-tidy (what CI runs)
+# make test    install what is missing, build, and run the tests: four minutes on two cores once all is built
+# make test-slow  the others, which take ten: larger searches, repositories, other people's clients (label `slow`)
+# make check   make test and test-slow, the benchmarks compiled, and the tests under sanitizers and clang-tidy (what CI runs)
 # make check-long  what is too slow for CI: ten minutes of processes that share a journal and are killed, a program's own speed-up
 #                  against the reported one, the documentation's examples at their own sizes and every CUDA kernel of the
 #                  self-test, reports by the validator of the HTML standard, the Debian package, ten minutes of changed inputs for each
@@ -23,17 +24,21 @@ SECONDS_EACH ?= 600
 PREFIX ?= /usr/local
 export CCACHE_SLOPPINESS := pch_defines,time_macros
 LAUNCHER := $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache,)
+# Where an earlier build of the preset $(1) was another compiler's.
+anew = $(shell grep -qs 'CMAKE_CXX_COMPILER:.*clang' build/$(1)/CMakeCache.txt || echo --fresh)
 
-.PHONY: fetch demo test test-build bench-build check check-long fuzz fuzz-kit check-gpu build install deb wheel uninstall deps deps-build asan asan-build tsan tsan-build tidy \
+.PHONY: fetch demo test test-build test-slow bench-build check check-long fuzz fuzz-kit check-gpu build install deb wheel uninstall deps deps-build asan asan-build tsan tsan-build tidy \
         format clean
 
 demo: build
 	build/release/bin/accelopt run suites/nkibench-cpu/matmul --workspace build/demo --iterations 4
 	build/release/bin/accelopt best --workspace build/demo --output build/demo/matmul-best --force
 
-test-build: deps fetch
-	cmake --preset test $(LAUNCHER)
-	cmake --build --preset test -j $(JOBS)
+# Fetching mostly waits, so it goes on while the compilers work.
+test-build: deps
+	@mkdir -p build && { scripts/fetch.sh > build/fetch.log 2>&1 & fetching=$$!; \
+	  cmake --preset test $(LAUNCHER) && cmake --build --preset test -j $(JOBS); built=$$?; \
+	  wait $$fetching; cat build/fetch.log; exit $$built; }
 
 bench-build: deps
 	cmake --preset test $(LAUNCHER)
@@ -42,11 +47,14 @@ bench-build: deps
 test: test-build
 	ctest --preset test -j $(TEST_JOBS) --no-tests=error
 
+test-slow: test-build
+	ctest --preset test-slow -j $(TEST_JOBS) --no-tests=error
+
 build: deps-build
 	cmake --preset release $(LAUNCHER) -DACCELOPT_TESTS=OFF -DACCELOPT_BENCH=OFF -DACCELOPT_WERROR=OFF
 	cmake --build --preset release -j $(JOBS)
 
-check: test bench-build asan tsan tidy
+check: test test-slow bench-build asan tsan tidy
 
 check-long: deps fetch
 	cmake --preset test $(LAUNCHER)
@@ -74,14 +82,14 @@ check-gpu: deps fetch
 	ctest --preset test -L gpu --no-tests=error
 
 asan-build: deps fetch
-	cmake --fresh --preset asan $(LAUNCHER)
+	cmake $(call anew,asan) --preset asan $(LAUNCHER)
 	cmake --build --preset asan -j $(JOBS) --target accelopt_tests
 
 asan: asan-build
 	ctest --preset asan -j $(TEST_JOBS) --no-tests=error
 
 tsan-build: deps fetch
-	cmake --preset tsan $(LAUNCHER)
+	cmake $(call anew,tsan) --preset tsan $(LAUNCHER)
 	cmake --build --preset tsan -j $(JOBS) --target accelopt_tests
 
 tsan: tsan-build
@@ -92,12 +100,7 @@ tidy: deps
 	scripts/tidy.sh build/tidy
 
 fetch: deps
-	@scripts/fetch-surreal.sh
-	@scripts/fetch-mcp-clients.sh
-	@scripts/fetch-page-checks.sh
-	@scripts/fetch-agno.sh
-	@scripts/fetch-python.sh
-	@scripts/fetch-grammars.sh
+	@scripts/fetch.sh
 
 format:
 	git ls-files '*.cpp' '*.hpp' ':!suites' ':!exploits' ':!packages' ':!tests/blackbox/programs' ':!bench/kernels' ':!packages' | xargs clang-format -i

@@ -63,7 +63,7 @@ void add_ablate(CommandLine& app, Action& chosen) {
       "Examples:\n"
       "  accelopt ablate suites/nkibench-cpu --only silu --only matmul --max-evaluations 12\n"
       "  accelopt ablate suites/nkibench-cpu --factor strategy --seeds 5 --max-time 2m -o ablation.html\n"
-      "Runs that are on record in the workspace are not made again: an ablation that was interrupted continues.\n");
+      "Runs on record in the workspace are not repeated, so an interrupted ablation continues.\n");
   auto options = std::make_shared<AblateOptions>();
   command.option("suite", &options->suite, "Folder whose sub-folders are tasks, or a dataset of FlashInfer Trace")
       .required();
@@ -76,7 +76,7 @@ void add_ablate(CommandLine& app, Action& chosen) {
       .show_default();
   command
       .option("--jobs", &options->jobs,
-              "Run so many arms and seeds side by side; what they measure on one device takes turns (docs/devices.md)")
+              "Arms and seeds to run in parallel; measurements on one device take turns (docs/devices.md)")
       .at_least(1)
       .show_default();
   command.option("--only", &options->only, "Only the task of this name; may be repeated");

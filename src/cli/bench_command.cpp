@@ -192,7 +192,7 @@ void add_bench(CommandLine& app, Action& chosen) {
   command.option("--only", &options->only, "Only the task of this name; may be repeated");
   command
       .option("--jobs", &options->jobs,
-              "Run so many tasks side by side; what they measure on one device takes turns (docs/devices.md)")
+              "Tasks to run in parallel; measurements on one device take turns (docs/devices.md)")
       .at_least(1)
       .show_default();
   command.option("--workspace", &options->workspace,
@@ -207,7 +207,7 @@ void add_bench(CommandLine& app, Action& chosen) {
                  "Refactorings: a folder with programs that tasks need; may be repeated");
   command.option("--results", &options->refactor.results,
                  "Refactorings: file to append results to (default: results/DATE-MACHINE.jsonl in the suite)");
-  command.flag("--freeze", options->freeze, "Refactorings: state the hash of the suite as it is now");
+  command.flag("--freeze", options->freeze, "Refactorings: print the hash of the suite as it is now");
   command.flag("--json", options->json, "JSON lines (docs/json.md)");
   command.option("--export-markdown", &options->export_markdown, "Also write the table to this file, as Markdown");
   command.flag("-v,--verbose", options->verbose, "Also list every attempt and every lesson");

@@ -48,7 +48,8 @@ base::Result<std::vector<report::MemoryArm>> arms_of(const std::vector<std::stri
   for (const std::string& name : names) {
     const auto arm = report::memory_arm(name);
     if (!arm)
-      return base::fail(base::ErrorCode::invalid_argument, "--arm knows cold, warm and shuffled, not \"" + name + "\"");
+      return base::fail(base::ErrorCode::invalid_argument,
+                        "--arm must be cold, warm or shuffled, not \"" + name + "\"");
     if (std::ranges::find(arms, *arm) == arms.end()) arms.push_back(*arm);
   }
   return arms;

@@ -60,7 +60,7 @@ base::Result<void> minimise(const app::Shell& shell, const BestFlags& flags, app
   TRY_ASSIGN(app::Minimised least, app::minimise(shell, place_for(winner.run, flags.best.device), winner.run.task,
                                                  winner.solution, [&](const std::string& step) { steps.begin(step); }));
   steps.end();
-  fmt::print(stderr, "{}: {} of {} edits carry none of the gain and were taken back\n", winner.run.task_name,
+  fmt::print(stderr, "{}: {} of {} edits do not contribute to the gain and were reverted\n", winner.run.task_name,
              least.taken_back, least.edits);
   fmt::print(stderr, "{}: {} with all edits, {} with {} of them, confirmed now\n", winner.run.task_name,
              report::format_ratio(least.winner), report::format_ratio(least.minimised), least.edits - least.taken_back);
@@ -90,9 +90,8 @@ std::string contradiction(const BestFlags& flags, const std::optional<app::Form>
   if (flags.task.empty()) return flags.solution.empty() ? "" : "--solution needs --task TASK";
   if (!form) return "--task needs --as FORM";
   if (*form == app::Form::patch || *form == app::Form::flashinfer_trace)
-    return fmt::format("--as {} tells what a run confirmed, and --task has no run", app::form_name(*form));
-  if (!flags.runs.empty() || flags.minimise)
-    return "--task takes a file home, and no run; leave runs and --minimise out";
+    return fmt::format("--as {} needs what a run confirmed, and --task has no run", app::form_name(*form));
+  if (!flags.runs.empty() || flags.minimise) return "--task packages a file, not a run; leave out runs and --minimise";
   return "";
 }
 
@@ -151,7 +150,7 @@ void add_best(CommandLine& app, Action& chosen) {
   command.option("--allow-build", &options->best.build_command,
                  "Your build command: run in the sandbox, on a copy of your repository, with the patch and without");
   command.flag("--minimise", options->minimise,
-               "Take back edits that carry none of the gain, one by one, while the rest ties with the winner");
+               "Revert edits that do not contribute to the gain, one by one, as long as the rest ties with the winner");
   command.flag("--no-measure", options->best.no_measure, "Do not measure the gain in your own build");
   command.flag("--force", options->best.force, "Write into a folder that is not empty");
   command.option("--workspace", &options->workspace,

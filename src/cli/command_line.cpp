@@ -26,15 +26,14 @@ namespace {
 /// number where the type has no sign, and says of 1e6 only that it could not convert it.
 template <class Number>
 std::string fault_of(const std::string& text) {
-  if (std::is_unsigned_v<Number> && text.starts_with("-")) return "must be 0 or more, and is " + text;
+  if (std::is_unsigned_v<Number> && text.starts_with("-")) return "must be 0 or more, not " + text;
   Number value{};
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (problem == std::errc::result_out_of_range) {
-    return "must be a whole number of at most " + std::to_string(std::numeric_limits<Number>::max()) + ", and is " +
-           text;
+    return "must be a whole number of at most " + std::to_string(std::numeric_limits<Number>::max()) + ", not " + text;
   }
   if (problem != std::errc() || end != text.data() + text.size())
-    return "must be a whole number in digits alone, and is " + text;
+    return "must be a whole number, in digits only, not " + text;
   return {};
 }
 
@@ -149,7 +148,7 @@ Command& Command::at_least(int least) {
   last_->check([least](const std::string& text) -> std::string {
     int value = least;
     std::from_chars(text.data(), text.data() + text.size(), value);  // what is no number was told before
-    return value >= least ? "" : "must be " + std::to_string(least) + " or more, and is " + text;
+    return value >= least ? "" : "must be " + std::to_string(least) + " or more, not " + text;
   });
   return *this;
 }

@@ -56,7 +56,7 @@ void add_doctor(CommandLine& app, Action& chosen) {
   command.footer(
       "Examples:\n"
       "  accelopt doctor\n"
-      "  accelopt doctor --noise        also measures how small a difference this machine can tell, in under a "
+      "  accelopt doctor --noise        also measures how small a difference this machine can detect, in under a "
       "minute\n"
       "  accelopt doctor --worker \"ssh host accelopt worker --device cpu:1\"    can it be reached, and what is it?\n");
   auto options = std::make_shared<DoctorFlags>();
@@ -66,9 +66,10 @@ void add_doctor(CommandLine& app, Action& chosen) {
                "Measure the noise of this machine and keep the figure in the workspace");
   command.option("--device", &options->doctor.device.device, "With --noise: cpu, or cpu:N for kernels on core N")
       .show_default();
-  declare_workers(command, options->doctor.device.workers,
-                  "Command of a worker elsewhere (docs/devices.md): is greeted; may be repeated");
-  command.flag("--json", options->json, "One JSON object a line (docs/json.md)");
+  declare_workers(
+      command, options->doctor.device.workers,
+      "Command that starts a worker elsewhere (docs/devices.md), to see whether it answers; may be repeated");
+  command.flag("--json", options->json, "One JSON object per line (docs/json.md)");
   command.chosen([&chosen, options] { chosen = [options](app::Shell& shell) { return doctor(shell, *options); }; });
 }
 

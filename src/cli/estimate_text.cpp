@@ -107,7 +107,7 @@ std::string beside_text(const std::vector<search::Comparison>& comparisons) {
     const std::string& name = comparison.name;
     if (!comparison.predicted || !comparison.actual || (comparison.predicted->high == 0 && *comparison.actual == 0))
       continue;
-    text += fmt::format("{}{} {} of {}{}", text.empty() ? "used of what was estimated: " : ", ", title_of(name),
+    text += fmt::format("{}{} {} of {}{}", text.empty() ? "used, against the estimate: " : ", ", title_of(name),
                         show(name, *comparison.actual), show(name, comparison.predicted->expected),
                         comparison.inside() ? "" : " (!)");
   }

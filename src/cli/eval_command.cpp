@@ -149,12 +149,13 @@ void add_eval(CommandLine& app, Action& chosen) {
   command.option("task", &options->task, "Folder of the task").required();
   command.option("file", &options->file, "The kernel (default: the baseline itself)");
   command.flag("--json", options->json, "One JSON object (docs/json.md)");
-  command.flag("--confirm", options->confirm,
-               "Confirm it as a run does its winner: held-out workloads, fresh processes, and what watches its calls");
+  command.flag(
+      "--confirm", options->confirm,
+      "Confirm it as a run confirms its winner: held-out workloads, fresh processes, and tools that watch its calls");
   command.flag("--interpret", options->interpret,
-               "Verify it by its language's interpreter, where there is no device: nothing is timed");
+               "Verify it with its language's interpreter, without a device; nothing is timed");
   command.flag("--host", options->host,
-               "Also call the solution's own Python function by PyTorch, time it, and compare what it computes");
+               "Also call the solution's own Python function through PyTorch, time it, and compare its results");
   command
       .option(
           "--preset", &options->preset,
@@ -167,7 +168,7 @@ void add_eval(CommandLine& app, Action& chosen) {
       "NAME=FILE: another kernel of the task to compare with, raced against the same baseline; NAME=!COMMAND: a "
       "program of yours that prints the times of its calls (docs/tasks.md); repeatable");
   command.option("--export-markdown", &options->export_markdown, "Also write the verdict to this file, as Markdown");
-  command.option("--seed", &options->seed, "Of the inputs (default: drawn)");
+  command.option("--seed", &options->seed, "Seed of the inputs (default: random)");
   declare(command, options->device);
   command.chosen(
       [&chosen, options] { chosen = [options](app::Shell& shell) { return show_evaluation(shell, *options); }; });

@@ -66,7 +66,7 @@ std::string last_sentence(const app::Verification& verification) {
       std::find_if(verification.checks.begin(), verification.checks.end(),
                    [](const app::EvidenceCheck& check) { return check.state == app::CheckState::failed; });
   if (failed != verification.checks.end() && failed->name == "measurement")
-    return "The archive is sound, and its claim does not hold here.";
+    return "The archive is sound, but its claim does not hold here.";
   if (failed != verification.checks.end()) return "The archive is refused: the check \"" + failed->name + "\" failed.";
   const std::string found = verification.claim
                                 ? report::format_ratio(verification.claim->speedup) + " on " + verification.device
@@ -105,19 +105,19 @@ base::Result<Exit> verify(const app::Shell& shell, const VerifyFlags& flags) {
 }  // namespace
 
 void add_evidence(CommandLine& app, Action& chosen) {
-  Command command = app.add("evidence", "Write what a run's numbers rest on as one file, to be checked elsewhere");
+  Command command = app.add("evidence", "Pack the data behind a run's numbers into one file, to be checked elsewhere");
   command.footer(
       "Examples:\n"
       "  accelopt evidence last -o matmul.evidence.tar\n"
       "  accelopt verify matmul.evidence.tar\n"
       "\n"
-      "The file holds the task, every kernel, every sample and the decisions; no question to a model, no key, no "
-      "folder\n"
-      "of this machine (docs/evidence.md). Kernels, plans and lessons are in it: pass on what you may pass on.\n");
+      "The file contains the task, every kernel, plan and lesson, every sample and the decisions: share it only "
+      "where\nyou may share these. It contains no question to a model, no key and no folder of this machine "
+      "(docs/evidence.md).\n");
   auto flags = std::make_shared<EvidenceFlags>();
   command.option("run", &flags->run, "A run's id, the beginning of one, or last").show_default();
   command.option("-o,--output", &flags->output, "File to write").required();
-  command.flag("--answers", flags->answers, "Also the models' answers, word for word");
+  command.flag("--answers", flags->answers, "Also include the models' answers verbatim");
   command.option("--workspace", &flags->workspace, "Folder of the runs (default: the nearest .accelopt here or above)");
   command.flag("--json", flags->json, "One JSON object: its verification");
   command.chosen([&chosen, flags] { chosen = [flags](app::Shell& shell) { return write(shell, *flags); }; });
@@ -125,14 +125,14 @@ void add_evidence(CommandLine& app, Action& chosen) {
 
 void add_verify(CommandLine& app, Action& chosen) {
   Command command =
-      app.add("verify", "Check an evidence archive: hashes, numbers by samples, decisions; measure it here");
+      app.add("verify", "Check an evidence archive: hashes, numbers, decisions; with --measure also on this machine");
   command.footer(
       "Examples:\n"
       "  accelopt verify matmul.evidence.tar\n"
       "  accelopt verify matmul.evidence.tar --measure                 also build and race it on this processor\n"
       "  accelopt verify matmul.evidence.tar --measure --device cuda:0\n"
       "\n"
-      "Exit code 5: a check failed. Nothing of the archive is run without --measure.\n");
+      "Exit code 5: a check failed. Without --measure nothing in the archive is executed.\n");
   auto flags = std::make_shared<VerifyFlags>();
   command.option("file", &flags->file, "The archive").required();
   command.flag("--measure", flags->measure, "Build baseline and winner here, in the sandbox, and confirm the winner");

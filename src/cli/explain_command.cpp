@@ -34,7 +34,7 @@ std::string narrated(const app::Narrative& narrative) {
 base::Result<void> check(const ExplainOptions& options) {
   const app::AgentFlags& agents = options.agents;
   if (options.markdown && options.json)
-    return base::fail(base::ErrorCode::invalid_argument, "--markdown and --json are two forms; choose one");
+    return base::fail(base::ErrorCode::invalid_argument, "--markdown and --json exclude each other; choose one");
   if (!agents.prompts.empty())
     return base::fail(base::ErrorCode::invalid_argument, "--prompts holds no prompt for --narrate; leave it out");
   const bool names_model =
@@ -76,7 +76,7 @@ base::Result<Exit> explain(const app::Shell& shell, const ExplainOptions& option
 }  // namespace
 
 void add_explain(CommandLine& app, Action& chosen) {
-  Command command = app.add("explain", "Tell how a run found its winner, step by step, from its record");
+  Command command = app.add("explain", "Explain how a run found its winner, step by step, from its record");
   command.footer(
       "Examples:\n"
       "  accelopt explain\n"
@@ -87,7 +87,7 @@ void add_explain(CommandLine& app, Action& chosen) {
   command.flag("--markdown", options->markdown, "As Markdown");
   command.flag("--json", options->json, "One JSON object (docs/json.md)");
   command.flag("--narrate", options->narrate,
-               "Have a model tell it in prose; each of its numbers is checked against the record");
+               "Let a model retell it in prose; each number is checked against the record");
   declare(command, options->agents);
   command.option("--workspace", &options->workspace,
                  "Folder of the runs (default: the nearest .accelopt here or above)");

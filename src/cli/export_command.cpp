@@ -64,7 +64,7 @@ void add_nkibench_export(Command exports, Action& chosen) {
 }  // namespace
 
 void add_export(CommandLine& app, Action& chosen) {
-  Command exports = app.add("export", "Write the winner of a run in another program's form");
+  Command exports = app.add("export", "Write the winner of a run in another program's format");
   exports.footer(
       "Examples:\n"
       "  accelopt export flashinfer-trace last --output dataset\n"
@@ -74,11 +74,11 @@ void add_export(CommandLine& app, Action& chosen) {
   add_run_choice(command, *flags);
   command
       .option("-o,--output", &flags->options.output,
-              "The data set's folder: what is in it stays, but for an earlier export of the same winner")
+              "The data set's folder: its contents stay, except for an earlier export of the same winner")
       .required();
   command.option("--author", &flags->options.author, "Author of the Solution (default: accelopt)");
   command.footer(
-      "What the form cannot say is listed (docs/flashinfer-trace.md).\n"
+      "What the format cannot express is listed (docs/flashinfer-trace.md).\n"
       "Examples:\n"
       "  accelopt export flashinfer-trace last --output dataset\n");
   command.chosen([&chosen, flags] { chosen = [flags](app::Shell&) { return export_to_dataset(*flags); }; });

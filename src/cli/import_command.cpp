@@ -65,7 +65,8 @@ base::Result<Exit> import(const ImportFlags& flags) {
     if (task.open.empty()) ++complete;
   }
   fmt::print(
-      "{} of {} definitions written, {} of them complete; {} of {} workloads can be had; {} files or lines refused\n",
+      "{} of {} definitions written, {} of them complete; {} of {} workloads can be imported; {} files or lines "
+      "refused\n",
       written, report.tasks.size(), complete, workloads, workloads_there, report.problems.size());
   const auto first = std::ranges::find_if(report.tasks, [](const ImportedTask& task) { return task.refused.empty(); });
   if (first != report.tasks.end()) fmt::print("next: accelopt lint {}\n", first->folder.string());
@@ -96,7 +97,7 @@ void add_nkibench_import(Command imports, Action& chosen) {
   auto options = std::make_shared<suites::nkibench::ImportOptions>();
   command.option("checkout", &options->checkout, "The checkout, or the folder with summary.json in it").required();
   command.option("--operator", &options->operators, "Only this operator (default: all)");
-  command.option("-o,--output", &options->output, "Folder that gets a task folder a case").required();
+  command.option("-o,--output", &options->output, "Folder for the task folders, one per case").required();
   command.flag("--force", options->replaces, "Write into folders that are not empty");
   command.footer(
       "Its kernels become baselines; references are our own. Exit code 5 if anything was refused (docs/nki.md).\n"
@@ -108,7 +109,7 @@ void add_nkibench_import(Command imports, Action& chosen) {
 }  // namespace
 
 void add_import(CommandLine& app, Action& chosen) {
-  Command imports = app.add("import", "Make task folders from others' data sets");
+  Command imports = app.add("import", "Make task folders from public data sets");
   imports.footer(
       "Examples:\n"
       "  accelopt import flashinfer-trace dataset --definition rmsnorm_h128 --output tasks\n"
@@ -119,13 +120,12 @@ void add_import(CommandLine& app, Action& chosen) {
   command.option("--definition", &flags->import.definitions, "Only this definition (default: all)");
   command.option("--solution", &flags->import.solution,
                  "The solution that becomes the baseline (default: the fastest on record, else the first)");
-  command.option("-o,--output", &flags->import.output, "Folder that gets a task folder a definition").required();
-  command
-      .option("--workloads", &flags->workloads, "At most so many of a definition, chosen by size (default 6; 0: all)")
+  command.option("-o,--output", &flags->import.output, "Folder for the task folders, one per definition").required();
+  command.option("--workloads", &flags->workloads, "Maximum number per definition, chosen by size (default 6; 0: all)")
       .at_least(0);
   command.flag("--force", flags->import.replaces, "Write into folders that are not empty");
   command.footer(
-      "What cannot be had is listed; exit code 5 if anything was refused (docs/flashinfer-trace.md).\n"
+      "What cannot be imported is listed; exit code 5 if anything was refused (docs/flashinfer-trace.md).\n"
       "Examples:\n"
       "  accelopt import flashinfer-trace dataset --definition rmsnorm_h128 --output tasks\n");
   command.chosen([&chosen, flags] { chosen = [flags](app::Shell&) { return import(*flags); }; });

@@ -136,8 +136,8 @@ void add_lint(CommandLine& app, Action& chosen) {
   command.option("task", &options->tasks, "Folders of tasks").required();
   command.flag("--mutants", options->mutants,
                "Also build and verify wrong kernels; a task that accepts one is refused");
-  command.option("--seed", &options->seed, "Of the mutants' inputs (default: drawn)");
-  command.flag("--json", options->json, "One JSON object a problem and a mutant (docs/json.md)");
+  command.option("--seed", &options->seed, "Seed of the mutants' inputs (default: random)");
+  command.flag("--json", options->json, "One JSON object per problem and per mutant (docs/json.md)");
   declare(command, options->device);
   command.chosen([&chosen, options] { chosen = [options](app::Shell& shell) { return lint(shell, *options); }; });
 }

@@ -65,7 +65,7 @@ void declare(Command& command, McpOptions& options) {
                  "A folder that clients may use, with all below it; may be repeated (default: this one)");
   command.option("--workspace", &options.workspace,
                  "Folder of the runs (default: the nearest .accelopt here or above)");
-  command.option("--max-runs", &options.most_runs, "Most runs that clients have going at the same time")
+  command.option("--max-runs", &options.most_runs, "Maximum number of runs that clients have active at the same time")
       .at_least(1)
       .show_default();
 }
@@ -87,12 +87,12 @@ void add_mcp(CommandLine& app, Action& chosen) {
 
 void add_serve(CommandLine& app, Action& chosen) {
   Command command =
-      app.add("serve", "Serve a page to watch and steer runs, and agents over the Model Context Protocol, by HTTP");
+      app.add("serve", "Serve a page to watch and steer runs, and the Model Context Protocol for agents, over HTTP");
   command.footer(
       "Examples:\n"
       "  accelopt serve --port 8123\n"
       "  ACCELOPT_MCP_TOKEN=... accelopt serve --address 0.0.0.0 --port 8123\n"
-      "It prints its address and serves until Ctrl-C; runs that were begun continue. Open / in a browser for the page "
+      "It prints its address and serves until Ctrl-C; runs that it started continue. Open / in a browser for the page "
       "(docs/page.md); agents use /mcp (docs/mcp.md).\n");
   auto options = std::make_shared<McpOptions>();
   command

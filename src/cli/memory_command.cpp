@@ -195,9 +195,9 @@ Result<Exit> take_in(const app::Shell& shell, const Options& options) {
   fmt::print("{} experience{} read, {} new, {} known already; in {}\n", taken.read, taken.read == 1 ? "" : "s",
              taken.fresh, taken.read - taken.fresh, taken.store);
   if (taken.unknown_effects > 0)
-    fmt::print("{} without a speedup that can be understood: their effect is unknown\n", taken.unknown_effects);
+    fmt::print("{} without a readable speed-up: their effect is unknown\n", taken.unknown_effects);
   if (taken.kernels_left_out > 0) {
-    fmt::print("{} left out: too long, of no experience beside them, or with an id that is not made of their text\n",
+    fmt::print("{} left out: too long, of no experience in the file, or with an id that does not match their text\n",
                taken.kernels_left_out == 1 ? "one kernel was" : fmt::format("{} kernels were", taken.kernels_left_out));
   }
   return Exit::done;
@@ -212,7 +212,7 @@ Result<Exit> edit(const app::Shell& shell, const Options& options) {
   if (options.json) {
     print_line(app::to_json(made, store->name()));
   } else if (changed.empty()) {
-    fmt::print("{} says all of this already\n", item.experience.id);
+    fmt::print("{} has these values already; nothing changed\n", item.experience.id);
   } else {
     fmt::print("{} changed: {}\n", item.experience.id, fmt::join(changed, ", "));
   }
@@ -392,7 +392,7 @@ void add_memory(CommandLine& app, Action& chosen) {
     command.option(
         "--workspace", &options->workspace,
         "Folder of runs whose experiences may wait for the store (default: the nearest .accelopt here or above)");
-    command.flag("--json", options->json, "JSON, one object a line");
+    command.flag("--json", options->json, "JSON, one object per line");
     command.chosen(
         [&chosen, options, act] { chosen = [options, act](app::Shell& shell) { return act(shell, *options); }; });
   };
@@ -401,7 +401,7 @@ void add_memory(CommandLine& app, Action& chosen) {
     command.option("id", &o.id, "The experience: its id, or the beginning of it").required();
   };
   add("list", "List experiences, newest first", list, declare_filter);
-  add("show", "Show one experience whole", show, id);
+  add("show", "Show one experience in full", show, id);
   add("search", "Find experiences by words", search, [](Command& command, Options& o) {
     command.option("text", &o.text, "Words; the best fit comes first").required();
     declare_filter(command, o);
@@ -427,8 +427,8 @@ void add_memory(CommandLine& app, Action& chosen) {
         .required();
     declare_defaults(command, o);
   });
-  add("mine", "Learn from a repository's own history: commits that say they made code faster, of unknown effect", mine,
-      [](Command& command, Options& o) {
+  add("mine", "Learn from a repository's own history: commits that claim to make code faster, with unknown effect",
+      mine, [](Command& command, Options& o) {
         command.option("repository", &o.file, "A folder of the git repository").required();
         command.option("--from", &o.from, "The newest commit to look at (default: HEAD)");
         command.option("--limit", &o.limit, "Look at so many commits that touch code (default 5000)").at_least(1);

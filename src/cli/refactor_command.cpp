@@ -132,7 +132,7 @@ auto with_steps(RefactorFlags& flags, const Use& use, Gates gates = Gates::to_pr
 base::Result<Exit> check(const app::Shell& shell, RefactorFlags& flags) {
   flags.change.file = flags.change_file;
   if (flags.change_file.empty() == flags.change.commit.empty())
-    return refuse_options({base::ErrorCode::invalid_argument, "give a diff or a file, or --of COMMIT; one of them"});
+    return refuse_options({base::ErrorCode::invalid_argument, "give either a diff or file, or --of COMMIT"});
   const Gates gates = flags.json ? Gates::to_print : Gates::printed;
   TRY_ASSIGN(const auto report, with_steps(
                                     flags,
@@ -158,8 +158,8 @@ base::Result<Exit> put_onto(const app::Shell& shell, RefactorFlags& flags, const
 base::Result<Exit> run_with_models(const app::Shell& shell, RefactorFlags& flags) {
   if (!flags.pr_text.empty()) {
     return refuse_options({base::ErrorCode::invalid_argument,
-                           "--pr-text is of a search by recipes; of this one `accelopt refactor check TASK --of COMMIT "
-                           "--pr-text FILE` writes it"});
+                           "--pr-text works with recipes only; after this search, `accelopt refactor check TASK --of "
+                           "COMMIT --pr-text FILE` writes it"});
   }
   TRY_ASSIGN(const model::Task task, targets::repo::load_repo_task(flags.options.task));
   RunOptions options{.task = flags.options.task.string(),
@@ -185,8 +185,8 @@ base::Result<Exit> run(const app::Shell& shell, RefactorFlags& flags) {
   if (*recipes && (flags.search.critical || flags.search.tests || task.critical)) {
     return refuse_options(
         {base::ErrorCode::invalid_argument,
-         fmt::format("{} models, and recipes play all roles; name a model (docs/models.md)",
-                     task.critical ? "[critical] of refactor.toml asks" : "--critical and --tests ask")});
+         fmt::format("{} models, but recipes play all roles; name a model (docs/models.md)",
+                     task.critical ? "[critical] in refactor.toml needs" : "--critical and --tests need")});
   }
   app::take_critical_of(task, flags.search);
   if (!*recipes) return run_with_models(shell, flags);
@@ -195,7 +195,7 @@ base::Result<Exit> run(const app::Shell& shell, RefactorFlags& flags) {
   TRY_ASSIGN(const auto report,
              with_steps(flags, [&](const app::RefactorOptions& options) { return app::run_refactor(shell, options); }));
   if (report.tried == 0 && !flags.json)
-    fmt::print("no recipe fits; give a change of your own to `accelopt refactor check`\n");
+    fmt::print("no recipe fits; check a change of your own with `accelopt refactor check`\n");
   TRY_ASSIGN(const Exit exit, finish(flags, report));
   if (flags.onto.empty() || report.commit.empty()) return exit;
   return put_onto(shell, flags, report.commit);
@@ -220,7 +220,7 @@ base::Result<Exit> init(const RefactorFlags& flags) {
 base::Result<Exit> settle(const app::Shell& shell, RefactorFlags& flags) {
   const int ways = (flags.passed ? 1 : 0) + (flags.failed ? 1 : 0) + (flags.settle.command.empty() ? 0 : 1);
   if (ways != 1)
-    return refuse_options({base::ErrorCode::invalid_argument, "give --passed or --failed, or --command; one of them"});
+    return refuse_options({base::ErrorCode::invalid_argument, "give exactly one of --passed, --failed and --command"});
   flags.settle.settled = flags.passed ? app::Settled::passed : app::Settled::failed;
   flags.settle.knowledge = flags.options.knowledge;
   TRY_ASSIGN(const auto report, with_steps(flags, [&](const app::RefactorOptions& options) {
@@ -233,15 +233,15 @@ base::Result<Exit> settle(const app::Shell& shell, RefactorFlags& flags) {
     fmt::print("the command {}: {}\n", report.settled == app::Settled::passed ? "passed" : "failed", report.end);
   if (!report.commit.empty())
     fmt::print("reverted by {} on {}\n", report.commit.substr(0, 12), report.branch.substr(11));
-  if (report.reviewer_told) fmt::print("the record of the reviewer that chose it was told (accelopt reviewer)\n");
-  fmt::print("{}\n", report.credited ? "the knowledge store was told" : "no experience to tell of");
+  if (report.reviewer_told) fmt::print("the record of the reviewer that chose it was updated (accelopt reviewer)\n");
+  fmt::print("{}\n", report.credited ? "the knowledge store was updated" : "no experience to update");
   return Exit::done;
 }
 
 void declare_common(Command& command, const std::shared_ptr<RefactorFlags>& flags) {
   command.option("--tools", &flags->tools,
                  "A folder with programs that the task's commands need, such as a virtual environment (repeatable)");
-  command.option("--seed", &flags->options.seed, "Of all inputs (default: drawn)");
+  command.option("--seed", &flags->options.seed, "Seed of all inputs (default: random)");
   command.option("--knowledge", &flags->options.knowledge, "The knowledge store, or none");
   command.option("--workspace", &flags->workspace, "Folder of accelopt.db (default: found, as for `run`)");
 }
@@ -250,14 +250,16 @@ void declare_common(Command& command, const std::shared_ptr<RefactorFlags>& flag
 
 void add_refactor(CommandLine& app, Action& chosen) {
   Command command = app.add(
-      "refactor", "Make functions of a git repository faster, smaller in memory or simpler, each change proved");
+      "refactor", "Make functions of a git repository faster, smaller in memory or simpler, and prove each change");
   command.footer(
       "Examples:\n"
       "  accelopt refactor init src/graph.py --function reachable     a task folder with a driver to fill in\n"
       "  accelopt refactor lint accelopt-graph                        does the base build, pass and run?\n"
-      "  accelopt refactor check accelopt-graph change.diff           is a change right, and what the goal asks for?\n"
+      "  accelopt refactor check accelopt-graph change.diff           is a change correct, and does it reach the "
+      "goal?\n"
       "  accelopt refactor run accelopt-graph                         recipes; the winner becomes a commit\n"
-      "  accelopt refactor settle RUN --command 'make test'           CI's word: reverted and unlearned if it fails\n");
+      "  accelopt refactor settle RUN --command 'make test'           CI's verdict: reverted and unlearned if it "
+      "fails\n");
   auto flags = std::make_shared<RefactorFlags>();
   Command begin = command.add("init", "Write refactor.toml and a driver for a function of your repository");
   begin.option("file", &flags->init.file, "Your source file").required();
@@ -275,13 +277,13 @@ void add_refactor(CommandLine& app, Action& chosen) {
   checking.option("change", &flags->change_file, "A unified diff, or the new text of the task's file");
   checking.option("--of", &flags->change.commit, "A commit of the repository instead");
   checking.flag("--json", flags->json, "One JSON object (docs/json.md)");
-  checking.flag("--commit", flags->commit, "Commit one that is proved on a branch of its own, accelopt/NAME-RUN");
+  checking.flag("--commit", flags->commit, "If the change is proved, commit it on its own branch, accelopt/NAME-RUN");
   checking.option("--pr-text", &flags->pr_text, "Also write the text of a pull request to this file");
   declare_common(checking, flags);
   checking.chosen([&chosen, flags] { chosen = [flags](app::Shell& shell) { return check(shell, *flags); }; });
 
   Command running = command.add(
-      "run", "Search for a better change by models or recipes, confirm the best, commit it on a branch of its own");
+      "run", "Search for a better change with models or recipes, confirm the best, commit it on its own branch");
   running.footer(
       "Examples:\n"
       "  accelopt refactor run accelopt-graph --model openai/gpt-oss-120b --base-url http://localhost:8000/v1\n"
@@ -294,7 +296,7 @@ void add_refactor(CommandLine& app, Action& chosen) {
   running.option("--pr-text", &flags->pr_text, "Also write the text of a pull request to this file");
   running.option(
       "--onto", &flags->onto,
-      "Afterwards put the commit onto this head of yours, which has the base in its history, and prove it there");
+      "Afterwards rebase the commit onto this head, which must have the base in its history, and prove it there");
   running.flag("-v,--verbose", flags->verbose, "Also list every attempt and every lesson");
   running.option("--tools", &flags->tools,
                  "A folder with programs that the task's commands need, such as a virtual environment (repeatable)");
@@ -307,7 +309,8 @@ void add_refactor(CommandLine& app, Action& chosen) {
   declare_search(running, flags->search);
   running.chosen([&chosen, flags] { chosen = [flags](app::Shell& shell) { return run(shell, *flags); }; });
 
-  Command moving = command.add("onto", "Put a run's commit onto a head that has moved, if it is proved there as well");
+  Command moving =
+      command.add("onto", "Rebase a run's commit onto a head that has moved, if it is proved there as well");
   moving.option("task", &flags->options.task, "Folder of the task").required();
   moving.option("commit", &flags->moved, "The run's commit, or its branch").required();
   moving.option("head", &flags->onto, "A revision that has the commit's base in its history").required();
@@ -317,7 +320,8 @@ void add_refactor(CommandLine& app, Action& chosen) {
   moving.chosen(
       [&chosen, flags] { chosen = [flags](app::Shell& shell) { return put_onto(shell, *flags, flags->moved); }; });
 
-  Command settling = command.add("settle", "Say what became of a run's commit; a failed one is reverted on its branch");
+  Command settling =
+      command.add("settle", "Record what became of a run's commit; a failed one is reverted on its branch");
   settling.option("run", &flags->settle.run, "Its id").required();
   settling.option("--repo", &flags->settle.repository, "The repository (default: this folder's)");
   settling.flag("--passed", flags->passed, "It was merged, or CI passed");

@@ -68,7 +68,7 @@ base::Result<Exit> write_report(const ReportOptions& options) {
   }
   const std::string& file = options.output.empty() ? page.file : options.output;
   TRY(base::write_file(file, page.text));
-  fmt::print("wrote {}: one file, to be opened in any browser; it asks nothing of anywhere\n", file);
+  fmt::print("wrote {}: one self-contained file, for any browser\n", file);
   return Exit::done;
 }
 
@@ -89,7 +89,7 @@ void add_report(CommandLine& app, Action& chosen) {
                  "The id of a run or a refactoring, the beginning of one, or last (the default); with --history a "
                  "suite's folder (default: all)");
   command.flag("--history", options->history, "Suite runs of `accelopt bench` over time");
-  command.option("--only", &options->only, "With --history: this task alone; may be repeated");
+  command.option("--only", &options->only, "With --history: only this task; may be repeated");
   command.option("-o,--output", &options->output,
                  "File to write (default: report-RUN.html or report-suites.html here); -: standard output");
   command.option("--workspace", &options->workspace,

@@ -147,7 +147,7 @@ base::Result<Exit> reviewers(const std::string& given_workspace, const bool& jso
 }  // namespace
 
 void add_review(CommandLine& app, Action& chosen) {
-  Command command = app.add("review", "Judge several changes blindly, run what is objected to them, and choose one");
+  Command command = app.add("review", "Judge several changes blindly, run the objections to them, and choose one");
   command.footer(
       "Examples:\n"
       "  accelopt review accelopt-graph a.diff b.diff c.diff --model default   gates, objections, pairs in both "
@@ -161,7 +161,7 @@ void add_review(CommandLine& app, Action& chosen) {
   command.option("task", &flags->task, "Folder of a refactoring task, or of a kernel's");
   command.option("change", &flags->changes, "Unified diffs, or new texts of the task's file; kernels as files");
   command.option("--of", &flags->commits, "A commit of the repository as a change (repeatable)");
-  command.flag("--calibrate", flags->calibrate, "Ask about the bundled pairs, of which is known what is wrong");
+  command.flag("--calibrate", flags->calibrate, "Ask about the bundled pairs, whose defects are known");
   command.option("--pairs", &flags->pairs, "With --calibrate: how many of the pairs (default: all 60)").at_least(1);
   command.option("--draws", &flags->options.draws, "Questions for each pair in each order").at_least(1).show_default();
   command.flag("--commit", flags->commit, "Confirm the chosen one and commit it on a branch of its own");
@@ -169,7 +169,7 @@ void add_review(CommandLine& app, Action& chosen) {
   declare(command, flags->agents);
   declare(command, flags->device);
   command.option("--tools", &flags->tools, "A folder with programs that the task's commands need (repeatable)");
-  command.option("--seed", &flags->options.refactor.seed, "Of all inputs (default: drawn)");
+  command.option("--seed", &flags->options.refactor.seed, "Seed of all inputs (default: random)");
   command.option("--knowledge", &flags->options.refactor.knowledge, "The knowledge store, or none");
   command.option("--workspace", &flags->workspace, "Folder of accelopt.db (default: found, as for `run`)");
   command.chosen([&chosen, flags] { chosen = [flags](app::Shell& shell) { return review(shell, *flags); }; });
@@ -182,7 +182,7 @@ void add_reviewer(CommandLine& app, Action& chosen) {
     bool json = false;
   };
   auto flags = std::make_shared<Flags>();
-  command.flag("--json", flags->json, "One JSON object a model (docs/json.md)");
+  command.flag("--json", flags->json, "One JSON object per model (docs/json.md)");
   command.option("--workspace", &flags->workspace, "Folder of accelopt.db (default: found, as for `run`)");
   command.chosen(
       [&chosen, flags] { chosen = [flags](app::Shell&) { return reviewers(flags->workspace, flags->json); }; });

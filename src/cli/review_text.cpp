@@ -28,9 +28,9 @@ std::string rates_text(const review::Rates& rates) {
          share_line("false alarms", rates.false_alarms, "clean changes that it doubted or objected to") +
          share_line("void objections", rates.void_objections, "objections that showed no difference, or did not run") +
          share_line("void quotes", rates.void_quotes, "rubric items whose quote is not in the diff") +
-         share_line("unreadable", rates.unreadable, "answers in no form, asked for twice") +
+         share_line("unreadable", rates.unreadable, "answers that could not be read, even at a second try") +
          share_line("prefers clean", rates.prefers_clean, "pairs where it chose the clean change in both orders") +
-         share_line("order flips", rates.flips, "pairs that it answered otherwise in the other order") +
+         share_line("order flips", rates.flips, "pairs that it answered differently in the other order") +
          share_line("first shown", rates.first_shown, "answers that chose what was shown first") +
          share_line("by dead code", rates.dead_code, "chose the same change for unused functions, in both orders") +
          share_line("by a comment", rates.comment, "... for a comment that claims a proof") +

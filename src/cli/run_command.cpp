@@ -142,15 +142,15 @@ void add_run(CommandLine& app, Action& chosen) {
       "  accelopt run my_task --worker \"ssh host accelopt worker --device cpu:1\"\n"
       "  accelopt run my_task --defer bundles           then: accelopt worker --bundle bundles, accelopt resume\n"
       "  accelopt run my_task --record answers          and, with no model: accelopt run my_task --replay answers\n"
-      "  accelopt run my_task --against theirs=colleague.cpp    and how does the winner stand beside that one?\n"
+      "  accelopt run my_task --against theirs=colleague.cpp    and how does the winner compare with that one?\n"
       "  accelopt run my_task --mailbox questions --exit-when-waiting    then answer there, and: accelopt resume\n");
   auto options = std::make_shared<RunOptions>();
   command.option("task", &options->task, "Folder of the task (task.toml, reference, baseline)").required();
   command.option("--workspace", &options->workspace,
                  "Folder of the runs (default: the nearest .accelopt here or above)");
   command.option("--defer", &options->defer,
-                 "Measure nothing here: put evaluations into bundles in this folder, and end with exit code 6 until "
-                 "they were executed elsewhere (docs/devices.md)");
+                 "Measure nothing here: put evaluations into bundles in this folder, and end with exit code 6; after "
+                 "they were executed elsewhere, resume (docs/devices.md)");
   command.option("--against", &options->against,
                  "At the end compare the winner with this. NAME=FILE: another kernel of the task, raced in pairs with "
                  "the winner; NAME=!COMMAND: a program of yours that prints the times of its calls (docs/tasks.md); "
@@ -181,9 +181,9 @@ void add_resume(CommandLine& app, Action& chosen) {
   declare_workers(command, options->change.workers,
                   "From now on measure through this worker; may be repeated (docs/devices.md)");
   command.option("--defer", &options->change.defer,
-                 "From now on bundles go into this folder; those that are gone are written again");
+                 "From now on write bundles into this folder; missing ones are written again");
   command.flag("--exit-when-waiting", options->change.exit_when_waiting,
-               "End with exit code 6 when nothing can go on without an answer in the mailbox");
+               "End with exit code 6 when nothing can continue without an answer in the mailbox");
   command.flag("--json", options->json, "Events and result as JSON lines (docs/json.md)");
   command.flag("-v,--verbose", options->verbose, "Also list every attempt and every lesson");
   command.chosen([&chosen, options] { chosen = [options](app::Shell& shell) { return resume(shell, *options); }; });

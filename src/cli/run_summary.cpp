@@ -69,7 +69,7 @@ std::string outcome_text(const search::RunResult& result) {
     std::string text = fmt::format("\n{}: {} {}, confirmed {}\n\n{}", result.task,
                                    report::format_ratio(*result.confirmation->ratio), measure.better,
                                    evaluation::is_modelled(*result.confirmation)
-                                       ? "by the model, and verified on fresh inputs; no device took these times"
+                                       ? "by the model, and verified on fresh inputs; no device measured these times"
                                        : "in fresh processes on fresh inputs",
                                    workloads_table(*result.confirmation, measure));
     for (const std::string& note : result.confirmation->notes) text += "\n" + report::printable(note);

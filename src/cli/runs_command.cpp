@@ -46,7 +46,7 @@ void add_runs(CommandLine& app, Action& chosen) {
   auto options = std::make_shared<RunsOptions>();
   command.option("--workspace", &options->workspace,
                  "Folder of the runs (default: the nearest .accelopt here or above)");
-  command.flag("--json", options->json, "One JSON object a line");
+  command.flag("--json", options->json, "One JSON object per line");
   command.chosen([&chosen, options] { chosen = [options](app::Shell&) { return show_runs(*options); }; });
 }
 

@@ -12,10 +12,9 @@ void declare(Command& command, app::SearchFlags& flags) {
 
 void declare_search(Command& command, app::SearchFlags& flags) {
   command
-      .option(
-          "--preset", &flags.preset,
-          "default; paper: the published method to the letter; nkibench: whole outputs of NKI kernels on a modelled "
-          "Trainium, by the public benchmark's own inputs and tolerance")
+      .option("--preset", &flags.preset,
+              "default; paper: the published method exactly; nkibench: whole outputs of NKI kernels on a modelled "
+              "Trainium, by the public benchmark's own inputs and tolerance")
       .show_default();
   command.option("--iterations", &flags.iterations, "Rounds (default 6)");
   command.option("--beam", &flags.beam, "Candidates kept (default 3)");
@@ -24,7 +23,7 @@ void declare_search(Command& command, app::SearchFlags& flags) {
   command.option("--fixes", &flags.fixes, "Fixer tries per attempt (default 3)");
   command.option("--patience", &flags.patience, "Rounds without a new incumbent before stopping (default 2; 0: never)");
   command.option("--near-roofline", &flags.near_roofline,
-                 "Stops when every raced workload is this close to its roofline (default 0.05; 0: never)");
+                 "Stop when every raced workload is this close to its roofline (default 0.05; 0: never)");
   command.option("--strategy", &flags.strategy, "beam (default), greedy, repeated-sampling");
   command
       .option(
@@ -33,24 +32,25 @@ void declare_search(Command& command, app::SearchFlags& flags) {
           "one thing at a time. The decisions are the same")
       .one_of({"pipeline", "stages", "serial"})
       .show_default();
-  command.flag("--no-memory", flags.no_memory, "Learn nothing from one round for the next, and nothing for other runs");
+  command.flag("--no-memory", flags.no_memory, "Learn nothing, neither from round to round nor for other runs");
   command.option("--memory", &flags.memory,
-                 "What planners are shown. ranked: the run's own experiences, then the best of the knowledge store "
-                 "(default); queue: the run's own alone (default with --preset paper, --record and --replay)");
+                 "What planners see. ranked: the run's own experiences, then the best of the knowledge store "
+                 "(default); queue: only the run's own (default with --preset paper, --record and --replay)");
   command.flag("--exclude-family", flags.exclude_family,
-               "Recall nothing that was learned on the operator's own family (to measure transfer)");
+               "Ignore what was learned on the operator's own family (to measure transfer)");
   command.option("--knowledge", &flags.knowledge,
-                 "Where experiences outlive runs: a file, surreal://user@host:8000/namespace/database, or none "
+                 "Where experiences are kept across runs: a file, surreal://user@host:8000/namespace/database, or none "
                  "(default: ACCELOPT_KNOWLEDGE, else ~/.local/share/accelopt/knowledge.db)");
-  command.option("--max-evaluations", &flags.max_evaluations, "Most candidates to build and measure");
-  command.option("--max-time", &flags.max_time, "Wall time, e.g. 90s 3m 2h; a share is kept for the confirmation");
+  command.option("--max-evaluations", &flags.max_evaluations, "Maximum number of candidates to build and measure");
+  command.option("--max-time", &flags.max_time,
+                 "Maximum wall time, e.g. 90s 3m 2h; a share is kept for the confirmation");
   command.option("--max-device-seconds", &flags.max_device_seconds,
-                 "Time that the device measures, e.g. 90 or 3m; a share is kept for the confirmation");
-  command.option("--max-tokens", &flags.max_tokens, "Most input and output tokens together");
-  command.option("--max-usd", &flags.max_usd, "Most dollars to spend; the price of each model must be known");
+                 "Maximum measuring time on the device, e.g. 90 or 3m; a share is kept for the confirmation");
+  command.option("--max-tokens", &flags.max_tokens, "Maximum number of input and output tokens together");
+  command.option("--max-usd", &flags.max_usd, "Maximum cost in dollars; the price of each model must be known");
   command.option("--allow-regression", &flags.allow_regression,
-                 "Most that one workload may certainly be slower (default 0.05)");
-  command.option("--seed", &flags.seed, "Of inputs and of every shuffle (default: drawn)");
+                 "How much slower a single workload may certainly be (default 0.05)");
+  command.option("--seed", &flags.seed, "Seed of inputs and shuffles (default: random)");
   declare(command, flags.agents);
 }
 
@@ -61,16 +61,16 @@ void declare(Command& command, app::AgentFlags& flags) {
       .show_default();
   command.option("--model", &flags.model, "A model of accelopt.toml, or a model's own name with --base-url");
   command.option("--base-url", &flags.base_url, "Endpoint of --model, e.g. http://localhost:8000/v1");
-  command.option("--api", &flags.api, "What that endpoint speaks (default openai: chat completions)")
+  command.option("--api", &flags.api, "Protocol of that endpoint (default openai: chat completions)")
       .one_of({"openai", "anthropic", "gemini"});
   command.option("--key-env", &flags.key_env, "Environment variable that holds the key for --base-url");
   command.option("--mailbox", &flags.mailbox,
-                 "Folder in which somebody else answers: one file a question, one an answer");
+                 "Folder in which somebody else answers: one file per question, one per answer");
   command.flag("--exit-when-waiting", flags.exit_when_waiting,
                "End with exit code 6 when nothing can continue without an answer in the mailbox; resume continues");
   command.option("--record", &flags.record, "Folder that keeps every answer, one JSON file each, for --replay");
-  command.option("--replay", &flags.replay, "Folder of recorded answers to give in place of asking a model");
-  command.option("--prompts", &flags.prompts, "Folder of prompts in place of the built-in ones");
+  command.option("--replay", &flags.replay, "Folder of recorded answers to use instead of asking a model");
+  command.option("--prompts", &flags.prompts, "Folder of prompts to use instead of the built-in ones");
 }
 
 void declare(Command& command, app::DeviceFlags& flags) {
@@ -78,7 +78,7 @@ void declare(Command& command, app::DeviceFlags& flags) {
     flags.device_given = true;
   });
   command.option("--compiler", &flags.compiler,
-                 "g++, clang++, or a path to one (default: the first that there is); for cuda, NVRTC's library");
+                 "g++, clang++, or a path to one (default: the first one found); for cuda, NVRTC's library");
   declare_workers(command, flags.workers,
                   "Command that starts a worker elsewhere, e.g. \"ssh host accelopt worker --device cpu:1\"; may be "
                   "repeated (docs/devices.md)");

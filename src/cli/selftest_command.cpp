@@ -111,8 +111,8 @@ base::Result<Exit> selftest_of_refactoring(app::Shell& shell, const SelftestOpti
 base::Result<Exit> selftest(app::Shell& shell, const SelftestOptions& options) {
   if (options.refactor) return selftest_of_refactoring(shell, options);
   if (!options.tools.empty())
-    return refuse_options(
-        {base::ErrorCode::invalid_argument, "--tools is for --refactor; kernels are built by the device's own"});
+    return refuse_options({base::ErrorCode::invalid_argument,
+                           "--tools works only with --refactor; the device's own tools build kernels"});
   if (const auto usable = app::check(options.request.device); !usable) return refuse_options(usable.error());
   TRY_ASSIGN(const app::SelftestSuite suite, app::selftest_suite(options.request));
   print_sandbox(options);
@@ -140,8 +140,8 @@ void add_selftest(CommandLine& app, Action& chosen) {
                  "Folder with tasks/, attacks/ and honest/ (default: the built-in one)");
   command.flag("--refactor", options->refactor, "Changes of repositories instead of kernels");
   command.option("--tools", &options->tools, "With --refactor: a folder with programs that tasks need (repeatable)");
-  command.flag("--json", options->json, "One JSON object a kernel or change, and one at the end (docs/json.md)");
-  command.option("--seed", &options->request.seed, "Of the inputs (default: drawn)");
+  command.flag("--json", options->json, "One JSON object per kernel or change, and one at the end (docs/json.md)");
+  command.option("--seed", &options->request.seed, "Seed of the inputs (default: random)");
   declare(command, options->request.device);
   command.chosen([&chosen, options] { chosen = [options](app::Shell& shell) { return selftest(shell, *options); }; });
 }

@@ -261,15 +261,17 @@ void add_show(CommandLine& app, Action& chosen) {
       "Examples:\n"
       "  accelopt show\n"
       "  accelopt show last i0.b0.p1.a0.f0      the source of one candidate\n"
-      "  accelopt show last --samples           the raw times that every verdict rests on\n"
+      "  accelopt show last --samples           the raw times behind every verdict\n"
       "  accelopt show last --timeline          where the time went, and how busy the device was\n");
   auto options = std::make_shared<ShowOptions>();
   command.option("run", &options->run, "A run's id, the beginning of one, or last").show_default();
-  command.option("candidate", &options->candidate, "An identity or the beginning of a source id: prints its source");
+  command.option("candidate", &options->candidate,
+                 "A candidate's id or the beginning of a source id: prints its source");
   command.flag("--samples", options->samples, "Also the raw samples");
   command.flag("--timeline", options->timeline,
                "Where the time went (model, build, verify, measure, idle), and the device's utilisation");
-  command.flag("--decisions", options->decisions, "The log of decisions, one JSON object a line, that the hash is of");
+  command.flag("--decisions", options->decisions,
+               "The log of decisions behind the decision hash, one JSON object per line");
   command.option("--workspace", &options->workspace,
                  "Folder of the runs (default: the nearest .accelopt here or above)");
   command.flag("--json", options->json, "One JSON object (docs/json.md)");

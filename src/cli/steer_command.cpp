@@ -20,7 +20,7 @@ struct SteerOptions {
 base::Result<Exit> steer(const app::Shell& shell, const SteerOptions& options) {
   const auto run = app::steer(shell, app::find_workspace(options.workspace), options.run, options.hint);
   if (!run) return refuse_options(run.error());
-  fmt::print("the next round's planners of run {} are shown it\n", *run);
+  fmt::print("the planners of run {}'s next round will see it\n", *run);
   return Exit::done;
 }
 

@@ -47,13 +47,13 @@ void add_stop(CommandLine& app, Action& chosen) {
   Command command = app.add("stop", "Ask a run in another process to finish with what it has");
   command.footer(
       "Examples:\n"
-      "  accelopt stop            nothing new is begun; what was found is raced and confirmed\n"
+      "  accelopt stop            starts nothing new; races and confirms what was found\n"
       "  accelopt stop --now      ends at once, without a confirmation; accelopt resume continues it\n");
   auto options = std::make_shared<StopOptions>();
   command.option("run", &options->run, "A run's id, the beginning of one, or last (default: the active one)");
   command.option("--workspace", &options->workspace,
                  "Folder of the runs (default: the nearest .accelopt here or above)");
-  command.flag("--now", options->now, "End at once, without a confirmation, to be resumed");
+  command.flag("--now", options->now, "End at once, without a confirmation; resume continues it");
   command.chosen([&chosen, options] { chosen = [options](app::Shell&) { return stop(*options); }; });
 }
 

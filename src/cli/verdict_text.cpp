@@ -63,7 +63,7 @@ std::string decision_text(const model::Evaluation& evaluation) {
   if (evaluation::is_modelled(evaluation))
     return fmt::format("{}: {} of the baseline's modelled speed; {} ({})", text,
                        report::format_ratio(*evaluation.ratio),
-                       evaluation.reason.empty() ? "no device took these times" : evaluation.reason,
+                       evaluation.reason.empty() ? "no device measured these times" : evaluation.reason,
                        evaluation.environment.device + ", " + evaluation.environment.compiler);
   return fmt::format("{}: {} of the baseline's speed; {} ({} blocks)", text, report::format_ratio(*evaluation.ratio),
                      why(evaluation), evaluation.blocks);

@@ -74,14 +74,15 @@ base::Result<app::DeviceFlags> device_for(const bundles::Bundle& bundle, const W
   flags.compiler = options.compiler.empty() ? bundle.compiler : options.compiler;
   if (const auto device = app::parse_device(flags.device); !device) {
     if (!options.device.empty()) return tl::make_unexpected(device.error());
-    return base::fail(base::ErrorCode::invalid_argument,
-                      "the bundle asks for what is no device here; name one with --device: " + device.error().message);
+    return base::fail(
+        base::ErrorCode::invalid_argument,
+        "this machine has no such device as the bundle asks for; name one with --device: " + device.error().message);
   }
   const bool own_choice = !options.compiler.empty() || bundle.compiler.empty();
   if (!own_choice && !is_known_compiler(bundle.compiler)) {
     return base::fail(base::ErrorCode::invalid_argument,
                       "the bundle asks for the compiler \"" + bundle.compiler +
-                          "\", which is not started on a bundle's word; if it is the right one: --compiler " +
+                          "\", which a bundle alone may not start; if it is the right one, add --compiler " +
                           bundle.compiler);
   }
   return flags;
@@ -112,11 +113,12 @@ base::Result<void> execute(app::Shell& shell, const WorkerOptions& options, cons
   if (report->carried_out + report->left_out == 0) {
     fmt::print("{}: executed already; nothing was left to do\n", folder.string());
   } else {
-    fmt::print("{}: {} of {} items measured{}{}; its results are in it. Where the run is: accelopt resume {}\n",
-               folder.string(), report->carried_out, report->bundle.items.size(),
-               report->left_out == 0 ? "" : fmt::format(", {} not worth it", report->left_out),
-               report->done_before == 0 ? "" : fmt::format(", {} done before", report->done_before),
-               report->bundle.run);
+    fmt::print(
+        "{}: {} of {} items measured{}{}; it holds the results. On the run's machine, continue with: accelopt resume "
+        "{}\n",
+        folder.string(), report->carried_out, report->bundle.items.size(),
+        report->left_out == 0 ? "" : fmt::format(", {} not worth it", report->left_out),
+        report->done_before == 0 ? "" : fmt::format(", {} done before", report->done_before), report->bundle.run);
   }
   return {};
 }
@@ -146,12 +148,12 @@ void add_worker(CommandLine& app, Action& chosen) {
       "Examples (docs/devices.md):\n"
       "  accelopt worker --device cpu:1                          JSON lines on standard input and output\n"
       "  accelopt run my_task --worker \"ssh host accelopt worker --device cpu:1\"\n"
-      "  accelopt worker --bundle bundles/0001-3fa9c1d2          what `accelopt run --defer bundles` put off\n");
+      "  accelopt worker --bundle bundles/0001-3fa9c1d2          what `accelopt run --defer bundles` deferred\n");
   auto options = std::make_shared<WorkerOptions>();
   command.option("--device", &options->device,
                  "cpu, cpu:N for kernels on core N, or cuda:N (default: cpu; with --bundle, what the bundle asks for)");
   command.option("--compiler", &options->compiler,
-                 "g++, clang++, or a path to one (default: the first that there is); for cuda, NVRTC's library");
+                 "g++, clang++, or a path to one (default: the first one found); for cuda, NVRTC's library");
   command.option("--bundle", &options->bundle,
                  "Execute this bundle, or all in this folder, and write the results into it");
   command.chosen([&chosen, options] {

@@ -80,7 +80,7 @@ Result<ToolResult> start(Desk& desk, const Json& arguments, const Call& call) {
 }
 
 constexpr const char* kSearchProperties = R"json({
-  "preset": {"type": "string", "enum": ["default", "nkibench", "paper"], "description": "paper: the published method to the letter; nkibench: NKI kernels' whole outputs by the public benchmark's inputs and tolerance"},
+  "preset": {"type": "string", "enum": ["default", "nkibench", "paper"], "description": "paper: the published method exactly; nkibench: NKI kernels' whole outputs by the public benchmark's inputs and tolerance"},
   "iterations": {"type": "integer", "minimum": 1, "maximum": 1000, "description": "Rounds (default 6)"},
   "beam": {"type": "integer", "minimum": 1, "maximum": 100, "description": "Candidates kept (default 3)"},
   "plans": {"type": "integer", "minimum": 1, "maximum": 100, "description": "Plans per candidate (default 4)"},
@@ -88,16 +88,16 @@ constexpr const char* kSearchProperties = R"json({
   "fixes": {"type": "integer", "minimum": 0, "maximum": 100, "description": "Fixer tries per attempt (default 3)"},
   "patience": {"type": "integer", "minimum": 0, "maximum": 1000,
                "description": "Rounds without a gain before stopping (default 2; 0: never stops for that)"},
-  "max_evaluations": {"type": "integer", "minimum": 1, "maximum": 1000000000, "description": "Most candidates to build and measure"},
-  "max_tokens": {"type": "integer", "minimum": 1, "maximum": 1000000000000000, "description": "Most tokens, in and out together"},
-  "max_usd": {"type": "number", "minimum": 0, "description": "Most dollars; the price of each model must be known"},
-  "max_time": {"type": "string", "maxLength": 20, "description": "Wall time, like 90s, 3m or 2h"},
-  "max_device_seconds": {"type": "string", "maxLength": 20, "description": "Time that the device measures, like 90 or 3m"},
-  "seed": {"type": "integer", "minimum": 0, "description": "Of inputs and of every shuffle (default: drawn)"},
+  "max_evaluations": {"type": "integer", "minimum": 1, "maximum": 1000000000, "description": "Maximum number of candidates to build and measure"},
+  "max_tokens": {"type": "integer", "minimum": 1, "maximum": 1000000000000000, "description": "Maximum number of tokens, input and output together"},
+  "max_usd": {"type": "number", "minimum": 0, "description": "Maximum cost in dollars; the price of each model must be known"},
+  "max_time": {"type": "string", "maxLength": 20, "description": "Maximum wall time, like 90s, 3m or 2h"},
+  "max_device_seconds": {"type": "string", "maxLength": 20, "description": "Maximum measuring time on the device, like 90 or 3m"},
+  "seed": {"type": "integer", "minimum": 0, "description": "Seed of inputs and shuffles (default: random)"},
   "device": {"type": "string", "maxLength": 40, "description": "cpu, cpu:N for core N, or cuda:N (default cpu)"},
-  "no_memory": {"type": "boolean", "description": "Learn nothing from or for other runs"},
+  "no_memory": {"type": "boolean", "description": "Learn nothing from other runs or for them"},
   "model": {"type": "string", "maxLength": 200, "description": "Name of a model in accelopt.toml (keys are never arguments)"},
-  "replay": {"type": "string", "maxLength": 4000, "description": "Folder of recorded answers to give in place of asking a model"}
+  "replay": {"type": "string", "maxLength": 4000, "description": "Folder of recorded answers to use instead of asking a model"}
 })json";
 
 }  // namespace

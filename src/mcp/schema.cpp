@@ -62,14 +62,14 @@ Result<void> check_limits(const Json& value, const Json& schema, const std::stri
   if (const auto choices = schema.find("enum"); choices != schema.end()) {
     for (const Json& choice : *choices)
       if (choice == value) return {};
-    return wrong(name, "must be one of " + choices->dump() + ", and is " + shown(value));
+    return wrong(name, "must be one of " + choices->dump() + ", not " + shown(value));
   }
   if (value.is_number()) {
     const double number = value.get<double>();
     if (schema.contains("minimum") && number < schema["minimum"].get<double>())
-      return wrong(name, "must be " + schema["minimum"].dump() + " or more, and is " + shown(value));
+      return wrong(name, "must be " + schema["minimum"].dump() + " or more, not " + shown(value));
     if (schema.contains("maximum") && number > schema["maximum"].get<double>())
-      return wrong(name, "must be " + schema["maximum"].dump() + " or less, and is " + shown(value));
+      return wrong(name, "must be " + schema["maximum"].dump() + " or less, not " + shown(value));
   }
   if (value.is_string()) {
     const std::size_t length = value.get_ref<const std::string&>().size();
@@ -89,7 +89,7 @@ Json schema(std::string_view text) {
 
 Result<void> check(const Json& value, const Json& schema, const std::string& name) {
   if (const std::string type = text_at(schema, "type"); !type.empty() && !is_of_type(value, type))
-    return wrong(name, "must be of type " + type + ", and is " + shown(value));
+    return wrong(name, "must be of type " + type + ", not " + shown(value));
   TRY(check_limits(value, schema, name));
   if (value.is_object()) TRY(check_object(value, schema, name));
   if (value.is_array() && schema.contains("items")) {

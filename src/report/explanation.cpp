@@ -270,7 +270,7 @@ std::string answer_of(const RunStory& story) {
     const model::Measure& measure = model::measure_of(run.task);
     return fmt::format("{} {} on {}, {}.", run.task_name,
                        model::compared(measure, format_ratio(*confirmation->ratio), "the baseline"), story.device,
-                       story.is_modelled() ? "by the model and verified on fresh inputs; no device took these times"
+                       story.is_modelled() ? "by the model and verified on fresh inputs; no device measured these times"
                                            : "confirmed in fresh processes on fresh inputs");
   }
   if (!run.result)

@@ -139,7 +139,7 @@ class Lines {
     if (best != best_) {
       text += event.incumbent ? fmt::format("  new best {}: {}\n", format_ratio(event.incumbent->score),
                                             name_of(event.incumbent->identity, event.incumbent->title))
-                              : "  warning: the best so far failed when it was looked at again; no gain so far\n";
+                              : "  warning: the best so far failed when it was measured again; no gain so far\n";
     }
     best_ = best;
     return text;

@@ -16,6 +16,7 @@
 
 #include "base/files.hpp"
 #include "base/names.hpp"
+#include "sandbox/clone.hpp"
 #include "sandbox/landlock.hpp"
 
 namespace accelopt::sandbox {
@@ -32,8 +33,8 @@ int try_clone(int flags) {
   constexpr std::size_t kStackBytes = 64UL * 1024;
   void* stack = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (stack == MAP_FAILED) return errno;
-  const int pid =
-      clone(&exit_at_once, static_cast<char*>(stack) + kStackBytes, CLONE_VM | CLONE_VFORK | SIGCHLD | flags, nullptr);
+  const int pid = __clone(&exit_at_once, static_cast<char*>(stack) + kStackBytes,
+                          CLONE_VM | CLONE_VFORK | SIGCHLD | flags, nullptr);
   const int failure = pid > 0 ? 0 : errno;
   if (pid > 0) waitpid(pid, nullptr, 0);
   munmap(stack, kStackBytes);

@@ -23,6 +23,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "sandbox/clone.hpp"
 #include "sandbox/probe.hpp"
 
 namespace accelopt::sandbox {
@@ -292,8 +293,8 @@ base::Result<Process> spawn(const SpawnOptions& options) {
   sigset_t before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  const int pid = clone(&child_main, static_cast<char*>(stack) + kChildStackBytes,
-                        CLONE_VM | CLONE_VFORK | SIGCHLD | namespaces, &plan);
+  const int pid = __clone(&child_main, static_cast<char*>(stack) + kChildStackBytes,
+                          CLONE_VM | CLONE_VFORK | SIGCHLD | namespaces, &plan);
   const int clone_failure = errno;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   munmap(stack, kChildStackBytes);

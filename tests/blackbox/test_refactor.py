@@ -196,13 +196,13 @@ class RefactorTest(support.TestCase):
             listed = self.accelopt("memory", "list", "--json", "--knowledge", self.folder / "k.db").lines
             return {name: listed[0][name] for name in ("confirmed", "refuted")}
         committed = self.git("rev-parse", branch)
-        self.assertIn("the knowledge store was told", settle("--passed").out)
+        self.assertIn("the knowledge store was updated", settle("--passed").out)
         settle("--passed")
         self.assertEqual((credit(), self.git("rev-parse", branch)), ({"confirmed": 1, "refuted": 0}, committed))
         settled = settle("--failed")
         self.assertEqual(credit(), {"confirmed": 1, "refuted": 1})
         self.assertEqual(self.git("diff", "HEAD", branch), "")
-        self.assertIn("the knowledge store was told", settled.out)
+        self.assertIn("the knowledge store was updated", settled.out)
         again = self.accelopt("refactor", "settle", found["run"], "--failed", "--repo", self.repository)
         self.assertEqual(again.code, 1)
         self.assertIn("it is settled", again.err)
@@ -239,7 +239,7 @@ class RefactorTest(support.TestCase):
             self.assertNotEqual(refused.code, 0)
             self.assertIn("ends in another commit than the run's own", refused.err)
         # Without an experience there is nobody to tell; a passed commit stays as it is.
-        self.assertIn("no experience to tell of", settle("11111111", "--passed").out)
+        self.assertIn("no experience to update", settle("11111111", "--passed").out)
         self.assertEqual(state_of(self.repository), before)
         self.assertEqual(settle("11111111", "--failed").code, 0)
         branch = "accelopt/routes-11111111"

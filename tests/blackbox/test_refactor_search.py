@@ -115,7 +115,7 @@ class RefactorSearchTest(support.TestCase):
         # Another run's planner is told, in the mission's words and before anything else, until it is refuted.
         self.assertEqual(self.first_question("before")[:len(SENTENCE)], SENTENCE)
         settled = self.succeed("refactor", "settle", result["run"], "--repo", self.repository, "--failed", "--knowledge", self.knowledge)
-        self.assertIn("the knowledge store was told", settled.out)
+        self.assertIn("the knowledge store was updated", settled.out)
         self.assertEqual(self.git("rev-parse", result["branch"] + "^{tree}"), self.git("rev-parse", "HEAD^{tree}"))
         self.assertNotIn("In the past", self.first_question("after"))
 

@@ -220,7 +220,7 @@ class Modelled(support.TestCase):
                      "--beam", 2, "--plans", 2, "--attempts", 1, "--fixes", 1, "--iterations", 1, "--memory", "queue", "--knowledge", "none", "--json")
         lesson = self.succeed("explain", "--workspace", self.workspace, "--json").last
         self.assertTrue(lesson["modelled"])
-        self.assertIn("no device took these times", lesson["answer"])
+        self.assertIn("no device measured these times", lesson["answer"])
         text = " ".join(self.succeed("explain", "--workspace", self.workspace).out.split())
         for words in ("modelled winner", "speed-up [model's range]", "and no measurement"):
             self.assertIn(words, text)

@@ -215,7 +215,7 @@ class ReviewTest(support.TestCase):
         self.assertEqual((self.reviewers()["Honest"]["choices"], self.reviewers()["Honest"]["reverted"]["of"]), (1, 0))
         settled = self.accelopt("refactor", "settle", found["run"], "--failed", "--repo", repository, "--knowledge", "none", "--workspace",
                                 self.workspace)
-        self.assertIn("the reviewer that chose it was told", settled.out, settled)
+        self.assertIn("the reviewer that chose it was updated", settled.out, settled)
         record = self.reviewers()["Honest"]
         self.assertEqual(record["reverted"], {"hits": 1, "of": 1})
         self.assertIn("reverted", self.accelopt("reviewer", "--workspace", self.workspace).out)

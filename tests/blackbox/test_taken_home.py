@@ -237,7 +237,7 @@ print(*[len(one.configs) for one in (first, second)], first.run(), second.run())
         self.assert_says(self.accelopt("best", "--as", "cpp", "--task", task), 2, "--as needs --output")
         self.assert_says(self.accelopt("best", "--task", task, "-o", "x"), 2, "--task needs --as")
         self.assert_says(self.accelopt("best", "--as", "torch", "-o", "x", "--task", task), 1, "cannot be written as torch; it can be as patch, cpp")
-        self.assert_says(self.accelopt("best", "--as", "patch", "-o", "x", "--task", task), 2, "tells what a run confirmed")
+        self.assert_says(self.accelopt("best", "--as", "patch", "-o", "x", "--task", task), 2, "needs what a run confirmed")
         full = self.folder / "full"
         full.mkdir()
         (full / "mine").write_text("", encoding="utf-8")

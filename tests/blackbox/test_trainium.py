@@ -60,7 +60,7 @@ class Trainium(support.TestCase):
     def test_people_read_that_times_are_modelled(self):
         finished = self.accelopt("eval", self.silu, self.file("candidate.py", FASTER), "--device", "trn1:model")
         self.assertIn("modelled time", finished.out)
-        self.assertIn("no device took these times", finished.out)
+        self.assertIn("no device measured these times", finished.out)
 
     def test_run_with_recipes_ends_with_a_modelled_gain(self):
         toml = self.silu / "task.toml"

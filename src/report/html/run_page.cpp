@@ -220,7 +220,7 @@ Markup environment(const RunStory& story) {
   add("isolation of candidates", machine.isolation);
   add("trust", measured.trust);
   add("noise", machine.noisy ? "the machine was noisy while it measured" : "");
-  add("clock", story.is_modelled() ? "modelled: no device took these times" : "");
+  add("clock", story.is_modelled() ? "modelled: no device measured these times" : "");
   if (story.run.task.derived_reference)
     add("reference", "derived from the baseline itself: equal results were proven, correctness was not");
   for (const std::string& note : measured.notes) add("checked", note);

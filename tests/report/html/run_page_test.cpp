@@ -110,7 +110,7 @@ TEST(RunPage, TheConfirmedAnswer_StandsAtTheTop) {
 TEST(RunPage, ModelledTimes_AreCalledSo) {
   RunStory story = long_run(2, "t");
   story.baseline.environment.clock = model::kModelledClock;
-  EXPECT_NE(run_page(story).find("no device took these times"), std::string::npos);
+  EXPECT_NE(run_page(story).find("no device measured these times"), std::string::npos);
 }
 
 }  // namespace

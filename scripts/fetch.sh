@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Fetches all that tests run against, side by side: each script waits for another server. None of them fails: what is not there
+# is skipped by name in the tests.
+set -uo pipefail
+cd "$(dirname "$0")" || exit 0
+
+for what in surreal mcp-clients page-checks agno python grammars; do
+  "./fetch-$what.sh" &
+done
+wait
+exit 0
