@@ -194,8 +194,9 @@ class Bench {
   [[nodiscard]] virtual std::uint64_t bytes_of_slot(std::uint64_t /*invocation*/) const { return 0; }
   /// What all slots together should take of it, bytes.
   [[nodiscard]] virtual std::uint64_t most_slot_bytes() const { return 0; }
-  /// Whether several short calls, on inputs of their own, are timed together: `CallOptions::alone` makes a difference.
-  [[nodiscard]] virtual bool times_together() const { return false; }
+  /// Whether several short calls of this workload, on inputs of their own, are timed together: `CallOptions::alone`
+  /// makes a difference. True as long as no call has told how short they are.
+  [[nodiscard]] virtual bool times_together(const model::Workload& /*workload*/) const { return false; }
   /// Draws the inputs, runs the reference and calibrates, all as `Slots` does it for other targets; gives the bounds of
   /// every output, without their rows.
   /// @error invalid_argument: an input cannot be drawn, or the reference failed; exhausted: too little device memory.

@@ -295,6 +295,12 @@ std::vector<int> order_of(const Slots& slots, const std::string& source_id, std:
   return out;
 }
 
+/// Whether a target that keeps so many bytes of slots keeps one more of them.
+bool keeps_one_more(const Bench& bench, std::uint64_t bytes, std::uint64_t one) {
+  const std::uint64_t most = bench.most_slot_bytes();
+  return !bench.keeps_slots() || most == 0 || bytes + one <= most;
+}
+
 base::Result<std::optional<Failure>> verify_calls(Measuring& measuring, Slots& slots, const model::Kernel& kernel,
                                                   const VerifyPlan& plan, const std::stop_token& stop) {
   std::vector<std::size_t> workloads = plan.workloads;
@@ -320,38 +326,50 @@ base::Result<std::optional<Failure>> verify_calls(Measuring& measuring, Slots& s
     share.done += parts * mebibytes(workload);
     measuring.target.use().progress(share);
   };
+  // As many as the target keeps together, at least one; how many. What it dropped would be drawn again for its call.
+  const auto draw_some = [&](std::size_t workload, std::span<const int> numbers) -> base::Result<std::size_t> {
+    std::uint64_t bytes = 0;
+    std::size_t drawn = 0;
+    while (drawn < numbers.size() && (drawn == 0 || keeps_one_more(measuring.target, bytes, bytes / drawn))) {
+      slots.meet_one(source_id, workload, numbers[drawn]);
+      TRY_ASSIGN(const Slot* const slot, slots.get(workload, numbers[drawn++]));
+      advance(workload, kDrawingShare);
+      bytes += measuring.target.bytes_of_slot(slot->invocation.number);
+    }
+    return drawn;
+  };
   for (const std::size_t workload : workloads) {
     int right_here = 0;
     std::vector<int> order = order_of(slots, source_id, workload, slots_for(workload));
     std::shuffle(order.begin(), order.end(), measuring.random);
     order.resize(static_cast<std::size_t>(slots_for(workload)));
-    for (const int number : order) {
-      slots.meet_one(source_id, workload, number);
-      TRY(slots.get(workload, number));
-      advance(workload, kDrawingShare);
-    }
-    TRY(live->expect(invocations_of(slots, workload, order)));
-    TRY_ASSIGN(const auto lock, measuring.target.lock_machine());
     FairTimes times;
-    for (const int number : order) {
-      if (stop.stop_requested()) return base::fail(base::ErrorCode::cancelled, "verification was stopped as asked");
-      TRY_ASSIGN(Slot * slot, slots.get(workload, number));
-      const Poison poison = kPoisons[poisons++ % kPoisons.size()];
-      CallOptions options = options_of(measuring, workload, *slot, poison);
-      options.repeat = kept ? Repeat::no : Repeat::keep;
-      TRY_ASSIGN(const CallOutcome outcome, live->call(slot->invocation, options));
-      if (auto failure = judge(measuring.task, measuring.task.workloads[workload], *slot, outcome, plan.margin)) {
-        if (failure->mismatch)
-          failure->reason += fmt::format("; calls that were right before it: {}{} of {} on workload {}", right,
-                                         right_here, order.size(), measuring.task.workloads[workload].name);
-        return failure;
+    for (std::span<const int> coming = order; !coming.empty();) {
+      TRY_ASSIGN(const std::size_t drawn, draw_some(workload, coming));
+      const std::vector<int> at_once(coming.begin(), coming.begin() + static_cast<std::ptrdiff_t>(drawn));
+      coming = coming.subspan(drawn);
+      TRY(live->expect(invocations_of(slots, workload, at_once)));
+      TRY_ASSIGN(const auto lock, measuring.target.lock_machine());
+      for (const int number : at_once) {
+        if (stop.stop_requested()) return base::fail(base::ErrorCode::cancelled, "verification was stopped as asked");
+        TRY_ASSIGN(Slot * slot, slots.get(workload, number));
+        const Poison poison = kPoisons[poisons++ % kPoisons.size()];
+        CallOptions options = options_of(measuring, workload, *slot, poison);
+        options.repeat = kept ? Repeat::no : Repeat::keep;
+        TRY_ASSIGN(const CallOutcome outcome, live->call(slot->invocation, options));
+        if (auto failure = judge(measuring.task, measuring.task.workloads[workload], *slot, outcome, plan.margin)) {
+          if (failure->mismatch)
+            failure->reason += fmt::format("; calls that were right before it: {}{} of {} on workload {}", right,
+                                           right_here, order.size(), measuring.task.workloads[workload].name);
+          return failure;
+        }
+        ++right_here;
+        advance(workload, 1);
+        times.add(outcome);
+        if (kept) continue;
+        kept.emplace(Kept{workload, number, poison, {}});
+        for (const auto& output : outcome.outputs) kept->outputs.emplace_back(output.begin(), output.end());
       }
-      ++right_here;
-      advance(workload, 1);
-      times.add(outcome);
-      if (kept) continue;
-      kept.emplace(Kept{workload, number, poison, {}});
-      for (const auto& output : outcome.outputs) kept->outputs.emplace_back(output.begin(), output.end());
     }
     right += fmt::format("{} on workload {}, ", right_here, measuring.task.workloads[workload].name);
     if (plan.median_ns != nullptr) (*plan.median_ns)[workload] = times.median();

@@ -78,6 +78,8 @@ class FakeTarget : public Target {
   bool watches = false;                             ///< calls: "leaks_on=M" of a kernel is found
   DeviceClock device_clock = DeviceClock::noisy;    ///< deterministic: no noise is added
   bool times_several = false;                       ///< short calls are timed together
+  std::set<std::string> long_ones;                  ///< workloads of which it times no calls together
+  std::map<std::int64_t, int> alone_calls;          ///< made alone, by elements
   int occupied_calls = 0;                           ///< so many more calls are made beside another process
   int slow_calls = 0;                               ///< so many more calls run at half the clock, in twice the time
   int early_calls = 0;                              ///< so many more calls could have begun before they were told to
@@ -150,7 +152,9 @@ class FakeTarget : public Target {
     return counters;
   }
   DeviceClock clock() const override { return device_clock; }
-  bool times_together() const override { return times_several; }
+  bool times_together(const model::Workload& workload) const override {
+    return times_several && !long_ones.contains(workload.name);
+  }
   bool inspects() const override { return watches; }
   base::Result<Inspection> inspect(const model::Kernel& kernel, const Invocation& invocation,
                                    std::stop_token) override {
@@ -192,6 +196,7 @@ class FakeTarget : public Target {
     Live(FakeTarget& target, std::string text) : target_(target), text_(std::move(text)) {}
     base::Result<CallOutcome> call(const Invocation& invocation, const CallOptions& options) override {
       ++target_.calls;
+      if (options.alone) ++target_.alone_calls[invocation.axes.at(0)];
       if (target_.held_locks == 0) ++target_.calls_outside_lock;
       if (!seen_.insert(invocation.number).second && options.repeat != Repeat::warm) ++target_.repeats;
       const bool known = !target_.met[text_].insert(invocation.inputs.at(0)).second;

@@ -57,6 +57,22 @@ TEST(Numerics, MeasuresTheHonestError) {
   EXPECT_TRUE(identity.with(identity.expected.values).passed());
 }
 
+TEST(Numerics, TwoRunsTellWhereTheyAreNearlyAllAndRowsAreMany) {
+  const auto told = [](std::int64_t rows, double factor) {
+    const Identity all(DType::bfloat16, rows, 64);
+    Identity two = all;
+    two.bounds.honest_normwise /= factor;
+    return float_runs_tell(all.bounds, two.bounds);
+  };
+  EXPECT_TRUE(told(64, 1));
+  EXPECT_TRUE(told(64, 1.4));
+  EXPECT_FALSE(told(64, 1.6));
+  EXPECT_FALSE(told(63, 1));
+  Identity none(DType::bfloat16, 64, 64);
+  none.bounds.honest_normwise = none.bounds.honest_elementwise = 0;
+  EXPECT_FALSE(float_runs_tell(none.bounds, none.bounds)) << "runs without an error tell nothing";
+}
+
 TEST(Numerics, NamesTheFirstBadElement) {
   const Identity identity(DType::float32, 4, 64);
   std::vector<double> values = identity.expected.values;

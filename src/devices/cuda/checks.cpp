@@ -409,7 +409,7 @@ base::Result<void> Checks::add_run(DevicePointer exact, const KeptOutput& output
     if (run_of.kind == HonestKind::in_float)
       errors.bands.in_float[band] = own[band];
     else
-      errors.bands.perturbed[band] += own[band] / kPerturbedRuns;
+      errors.bands.perturbed[band] += own[band] / (run_of.kind == HonestKind::perturbed ? kPerturbedRuns : 1);
   }
   return {};
 }

@@ -74,7 +74,8 @@ class Checks {
   [[nodiscard]] DevicePointer flag() const;
 
   // What an honest kernel may be off by: first the sizes of what is expected, in the clear at `exact`; then run by run.
-  enum class HonestKind { in_float, perturbed, perturbed_in_float };
+  /// The last one stands for those that are perturbed in double.
+  enum class HonestKind { in_float, perturbed, perturbed_in_float, for_perturbed };
   struct HonestRun {
     DevicePointer output = 0;
     bool is_float = false;

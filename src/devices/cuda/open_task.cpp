@@ -147,6 +147,14 @@ base::Result<SlotInput> slot_input(const InputDraw& draw, const model::TensorSpe
 
 }  // namespace
 
+bool times_several_sets(const OpenTask& task, const model::Workload& workload) {
+  const model::AxisValues axes = model::bind_axes(task.definition, workload);
+  std::vector<std::int64_t> values;
+  for (const std::string& axis : model::variable_axes(task.definition)) values.push_back(axes.at(axis));
+  const auto known = task.variants.find(values);
+  return known == task.variants.end() || known->second > 1;
+}
+
 std::unique_ptr<evaluation::LiveKernel> start_program(OpenTask& task, ProgramPtr program, SlotPrograms plans) {
   return std::make_unique<LiveProgram>(task, std::move(program), std::move(plans));
 }

@@ -28,6 +28,9 @@ struct OpenTask {
   std::map<std::vector<std::int64_t>, int> variants{};
 };
 
+/// Whether a call of the workload is timed over several sets of inputs, or none was made that tells it.
+bool times_several_sets(const OpenTask& task, const model::Workload& workload);
+
 /// A plan that holds for one slot alone, and the program that has it.
 struct SlotProgram {
   ProgramPtr program;

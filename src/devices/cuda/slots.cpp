@@ -62,6 +62,14 @@ evaluation::BandSums perturbed_squares(const evaluation::BandSums& shares, const
   return out;
 }
 
+/// What one perturbed run made of the bands, where others never had a larger share.
+evaluation::BandSums lesser(evaluation::BandSums own, const evaluation::BandSums& shares,
+                            const evaluation::BandErrors& bands) {
+  const evaluation::BandSums others = perturbed_squares(shares, bands);
+  for (std::size_t band = 0; band < own.size(); ++band) own[band] = std::min(own[band], others[band]);
+  return own;
+}
+
 }  // namespace
 
 /// What one set of inputs needs while it is made.
@@ -344,33 +352,41 @@ base::Result<void> DeviceSlots::keep_rows(std::span<const std::byte> rows, Work&
   return device_.copy_in(to, rows);
 }
 
-/// One set of inputs whose float run says nothing of the others is enough to make all of them from then on.
-bool DeviceSlots::float_run_tells(const std::vector<KnownErrors>& outputs) {
-  return std::ranges::all_of(outputs, [](const KnownErrors& one) { return one.factor.has_value(); });
+/// One set of inputs of which fewer runs say nothing of the others is enough to make all of them from then on.
+DeviceSlots::Runs DeviceSlots::runs_needed(const std::vector<KnownErrors>& outputs) {
+  if (std::ranges::all_of(outputs, [](const KnownErrors& one) { return one.factor.has_value(); }))
+    return Runs::in_float;
+  const bool both = std::ranges::all_of(outputs, [](const KnownErrors& one) { return one.float_runs_tell; });
+  return both ? Runs::both_in_float : Runs::all;
 }
 
-void DeviceSlots::learn(const SlotRequest& request, std::size_t index, const std::vector<evaluation::HonestErrors>& all,
-                        const std::vector<evaluation::HonestErrors>& of_float) {
+void DeviceSlots::learn(const SlotRequest& request, std::size_t index, const Learned& errors) {
   const auto [place, first] = known_errors_.try_emplace(kind_of(request, index));
   std::vector<KnownErrors>& known = place->second;
   if (first) {
-    KnownErrors nothing{1.0, {}};
+    KnownErrors nothing{1.0, true, {}};
     nothing.perturbed.fill(-1);
-    known.assign(all.size(), nothing);
+    known.assign(errors.all.size(), nothing);
   }
-  for (std::size_t i = 0; i < all.size(); ++i) {
+  for (std::size_t i = 0; i < errors.all.size(); ++i) {
     const SlotOutput& output = request.outputs[i];
     if (!model::is_floating(output.dtype) || output.count == 0) continue;
     std::optional<double> factor;
+    bool both_tell = false;
     if (evaluation::share_of_float_error(output.dtype, request.numerics) == 1) {
-      factor = evaluation::factor_over_float(
-          evaluation::bounds_of(output.dtype, output.shape, all[i], request.numerics),
-          evaluation::bounds_of(output.dtype, output.shape, of_float[i], request.numerics));
+      const auto bounds = [&](const std::vector<evaluation::HonestErrors>& of) {
+        return evaluation::bounds_of(output.dtype, output.shape, of[i], request.numerics);
+      };
+      const evaluation::Bounds all = bounds(errors.all);
+      factor = evaluation::factor_over_float(all, bounds(errors.in_float));
+      both_tell = evaluation::float_runs_tell(all, bounds(errors.both_in_float));
     }
     known[i].factor = known[i].factor && factor ? std::optional(std::max(*known[i].factor, *factor)) : std::nullopt;
+    known[i].float_runs_tell = known[i].float_runs_tell && both_tell;
+    const evaluation::BandErrors& bands = errors.all[i].bands;
     for (std::size_t band = 0; band < known[i].perturbed.size(); ++band) {
-      const double norm = all[i].bands.norms[band];
-      if (norm > 0) known[i].perturbed[band] = std::max(known[i].perturbed[band], all[i].bands.perturbed[band] / norm);
+      if (bands.norms[band] > 0)
+        known[i].perturbed[band] = std::max(known[i].perturbed[band], bands.perturbed[band] / bands.norms[band]);
     }
   }
 }
@@ -393,38 +409,44 @@ base::Result<void> DeviceSlots::calibrate(const SlotRequest& request, std::size_
   };
   const std::uint64_t seed = request.perturbation + 4 * index;
   const auto place = known_errors_.find(kind_of(request, index));
-  const bool tells = place == known_errors_.end() || float_run_tells(place->second);
   const bool first = place == known_errors_.end() || (request.every_run && index == 0);
-  const std::vector<KnownErrors>* const known = tells && !first ? &place->second : nullptr;
-  const bool learns = tells && first;
+  const Runs needed = first ? Runs::all : runs_needed(place->second);
   std::vector<Honest> runs{{true, false, 0}};
-  if (known == nullptr) runs.insert(runs.end(), {{false, true, seed}, {false, true, seed + 1}, {true, true, seed + 2}});
-  std::vector<evaluation::HonestErrors> of_float;
+  if (needed != Runs::in_float) runs.push_back({true, true, seed + 2});
+  if (needed == Runs::all) runs.insert(runs.end(), {{false, true, seed}, {false, true, seed + 1}});
+  Learned learned;
   for (const Honest& honest : runs) {
     TRY(run(request, index, honest.in_float, honest.perturbed, honest.seed, work.other, work, variant));
     for (std::size_t i = 0; i < request.outputs.size(); ++i) {
       KeptOutput& output = variant.outputs[i];
       if (!model::is_floating(output.dtype)) continue;
       double share = honest.in_float ? evaluation::share_of_float_error(output.dtype, request.numerics) : 1;
-      if (known != nullptr) share *= *(*known)[i].factor;
+      if (needed == Runs::in_float) share *= *place->second[i].factor;
       const bool finite = errors[i].float_is_finite;
-      const auto kind = !honest.perturbed ? Checks::HonestKind::in_float
-                        : honest.in_float ? Checks::HonestKind::perturbed_in_float
-                                          : Checks::HonestKind::perturbed;
+      const auto kind = !honest.perturbed               ? Checks::HonestKind::in_float
+                        : !honest.in_float              ? Checks::HonestKind::perturbed
+                        : needed == Runs::both_in_float ? Checks::HonestKind::for_perturbed
+                                                        : Checks::HonestKind::perturbed_in_float;
       TRY(checks_.add_run(work.exact[i], output, request.outputs[i].shape,
                           {work.other[i], honest.in_float, share, kind}, errors[i]));
       // Only the plain float run says whether the family is one for float.
       if (!(honest.in_float && !honest.perturbed)) errors[i].float_is_finite = finite;
     }
-    if (of_float.empty() && learns) of_float = errors;
+    if (first && honest.in_float) (honest.perturbed ? learned.both_in_float : learned.in_float) = errors;
   }
-  if (learns) learn(request, index, errors, of_float);
+  if (first) {
+    learned.all = errors;
+    learn(request, index, learned);
+  }
   const bool as_declared =
       std::all_of(request.variants[index].begin(), request.variants[index].end(),
                   [](const SlotInput& input) { return input.family == static_cast<int>(model::Family::as_declared); });
   for (std::size_t i = 0; i < request.outputs.size(); ++i) {
     KeptOutput& output = variant.outputs[i];
-    if (known != nullptr) errors[i].bands.perturbed = perturbed_squares((*known)[i].perturbed, errors[i].bands);
+    if (needed == Runs::in_float)
+      errors[i].bands.perturbed = perturbed_squares(place->second[i].perturbed, errors[i].bands);
+    if (needed == Runs::both_in_float)
+      errors[i].bands.perturbed = lesser(errors[i].bands.perturbed, place->second[i].perturbed, errors[i].bands);
     output.bounds = evaluation::bounds_of(output.dtype, request.outputs[i].shape, errors[i], request.numerics);
     if (!as_declared) output.bounds.bands = evaluation::unlimited_bands();
     output.expected = work.exact[i] - work.kept->address();

@@ -76,6 +76,7 @@ class DeviceSlots {
   /// What the honest runs of one output were off by, beside the float run alone.
   struct KnownErrors {
     std::optional<double> factor;      ///< the largest; none: the float run does not stand for the others
+    bool float_runs_tell = true;       ///< it does so together with the perturbed run in float
     evaluation::BandSums perturbed{};  ///< by band the largest share of its squares; below 0: no element was seen
   };
   base::Result<void> add(const SlotRequest& request, const Bulk& bulk, DeviceSlot& slot);
@@ -88,9 +89,16 @@ class DeviceSlots {
                          std::uint64_t seed, const std::vector<DevicePointer>& outputs, Work& work,
                          const Variant& variant);
   base::Result<void> calibrate(const SlotRequest& request, std::size_t index, Work& work, Variant& variant);
-  static bool float_run_tells(const std::vector<KnownErrors>& outputs);
-  void learn(const SlotRequest& request, std::size_t index, const std::vector<evaluation::HonestErrors>& all,
-             const std::vector<evaluation::HonestErrors>& of_float);
+  /// Which honest runs are made beside the one in double.
+  enum class Runs { all, in_float, both_in_float };
+  static Runs runs_needed(const std::vector<KnownErrors>& outputs);
+  /// What all runs were off by, the float run alone, and both runs in float.
+  struct Learned {
+    std::vector<evaluation::HonestErrors> all;
+    std::vector<evaluation::HonestErrors> in_float;
+    std::vector<evaluation::HonestErrors> both_in_float;
+  };
+  void learn(const SlotRequest& request, std::size_t index, const Learned& errors);
   base::Result<void> take(const SlotRequest& request, const HostOutputs& given, const Bulk& bulk, Work& work,
                           Variant& variant);
   base::Result<const Modules*> modules_of(const std::string& program);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -173,16 +174,26 @@ struct RaceState {
                 .seed = measuring.random(),
                 .most_drawing = kMostDrawing,
                 .timing = timing}),
-        copies(measuring.weights(workloads), confirmation_rules(measuring.settings, measuring.samples())),
+        timed(workloads),
+        copies(weights_of(measuring, workloads), confirmation_rules(measuring.settings, measuring.samples())),
         use(measuring.target.use()),
         most_blocks(measuring.settings.confirm_max_blocks) {}
 
   BlockRunner runner;
+  std::vector<std::size_t> timed;  ///< workloads
   stats::TwinConfirmation copies;
   const DeviceUse& use;
   int most_blocks;
   std::array<PairedTimes, 2> times;
   std::vector<model::BlockSample> samples;
+
+ private:
+  /// Held-out workloads have none, and may be all that a race has.
+  static std::vector<double> weights_of(const Measuring& measuring, const std::vector<std::size_t>& workloads) {
+    std::vector<double> out = measuring.weights(workloads);
+    if (std::ranges::all_of(out, [](double weight) { return weight == 0; })) std::ranges::fill(out, 1.0);
+    return out;
+  }
 };
 
 /// So many blocks in fresh processes. False: the evaluation is over, and says why.
@@ -219,16 +230,17 @@ base::Result<bool> run_restart(RaceState& race, int blocks, model::Evaluation& e
 }
 
 /// A workload in which a copy's calls alone take another time than several together do, by more than the baseline's own
-/// two times differ; told in a line. Empty: there is none.
-std::string contradiction(const Measuring& measuring, const std::vector<std::size_t>& workloads,
-                          const RaceState& together, const RaceState& alone) {
+/// two times differ; told in a line. Empty: there is none. `alone` has some of the workloads of `together`.
+std::string contradiction(const Measuring& measuring, const RaceState& together, const RaceState& alone) {
   constexpr double kTickNs = 1000;  // of events, twice
   constexpr double kAlpha = 0.05;
   if (together.samples.empty() || alone.samples.empty()) return {};
   for (std::size_t copy = 0; copy < 2; ++copy) {
-    for (std::size_t i = 0; i < workloads.size(); ++i) {
+    for (std::size_t i = 0; i < alone.timed.size(); ++i) {
+      const auto found = std::ranges::find(together.timed, alone.timed[i]);
+      const auto among = static_cast<std::size_t>(found - together.timed.begin());
       // Logarithms of ratios to one time, which is what intervals are of.
-      const double scale = together.times[copy].reference_ns[i].front();
+      const double scale = together.times[copy].reference_ns[among].front();
       double allowed = std::log1p(kTickNs / scale);
       const auto told = [&](const std::vector<double>& times) {
         std::vector<double> logs;
@@ -237,31 +249,36 @@ std::string contradiction(const Measuring& measuring, const std::vector<std::siz
         allowed += (interval.high - interval.low) / 2;
         return interval.estimate;
       };
-      const double baseline_together = told(together.times[copy].reference_ns[i]);
+      const double baseline_together = told(together.times[copy].reference_ns[among]);
       const double baseline_alone = told(alone.times[copy].reference_ns[i]);
-      const double own_together = told(together.times[copy].candidate_ns[i]);
+      const double own_together = told(together.times[copy].candidate_ns[among]);
       const double own_alone = told(alone.times[copy].candidate_ns[i]);
       allowed += std::fabs(baseline_alone - baseline_together);
       if (std::fabs(own_alone - own_together) <= allowed) continue;
       const auto time = [&](double logarithm) { return base::duration_text(std::exp(logarithm) * scale); };
       return fmt::format(
           "workload {}: a call takes {} alone and {} among others (the baseline's {} and {}): calls made alone count",
-          measuring.task.workloads[workloads[i]].name, time(own_alone), time(own_together), time(baseline_alone),
+          measuring.task.workloads[alone.timed[i]].name, time(own_alone), time(own_together), time(baseline_alone),
           time(baseline_together));
     }
   }
   return {};
 }
 
-/// Restarts with fresh processes until the rules are content. Where the target times several short calls together,
-/// there is a second race of calls made alone, which counts where the two contradict each other.
+/// Restarts with fresh processes until the rules are content. Of workloads of which the target times several short
+/// calls together there is a second race of calls made alone. Where the two contradict each other, calls made alone
+/// count, of all workloads. Where calls are timed one by one in any case, a second race would measure the same again.
 base::Result<void> race_baseline(Measuring& measuring, Slots& slots, const model::Kernel& candidate,
                                  model::Evaluation& evaluation, const std::stop_token& stop) {
   const StageClock clock(measuring, evaluation, model::Stage::confirm);
   const std::vector<std::size_t> workloads = measuring.workloads(kTimed);
   RaceState together(measuring, slots, candidate, workloads, Timing::usual);
+  std::vector<std::size_t> short_ones;
+  std::ranges::copy_if(workloads, std::back_inserter(short_ones), [&](std::size_t workload) {
+    return measuring.target.times_together(measuring.task.workloads[workload]);
+  });
   std::optional<RaceState> alone;
-  if (measuring.target.times_together()) alone.emplace(measuring, slots, candidate, workloads, Timing::alone);
+  if (!short_ones.empty()) alone.emplace(measuring, slots, candidate, short_ones, Timing::alone);
   for (int blocks = together.copies.next_restart_blocks(); blocks > 0 && together.runner.ended().empty();
        blocks = together.copies.next_restart_blocks()) {
     for (RaceState* const race : {&together, alone ? &*alone : nullptr}) {
@@ -270,8 +287,10 @@ base::Result<void> race_baseline(Measuring& measuring, Slots& slots, const model
       if (!goes_on) return {};
     }
   }
-  const std::string differs = alone ? contradiction(measuring, workloads, together, *alone) : std::string();
+  const std::string differs = alone ? contradiction(measuring, together, *alone) : std::string();
   if (!differs.empty()) evaluation.notes.push_back(differs);
+  if (!differs.empty() && short_ones.size() < workloads.size())
+    alone.emplace(measuring, slots, candidate, workloads, Timing::alone);
   RaceState& counted = differs.empty() ? together : *alone;
   for (int blocks = counted.copies.next_restart_blocks(); blocks > 0 && counted.runner.ended().empty();
        blocks = counted.copies.next_restart_blocks()) {

@@ -42,6 +42,9 @@ constexpr double kNarrowElement = 2;
 /// 1 has no digits that an honest order of its sums would keep.
 constexpr double kWideRow = 2;
 
+/// So many rows, of 32 elements or more, and no single one decides what a run is off by.
+constexpr std::size_t kLeastRowsOfTwo = 64;
+
 constexpr double kLargest = std::numeric_limits<double>::max();
 
 /// The honest error of a row: the largest difference, the sum of scaled squares, and whether it is finite wherever the
@@ -287,6 +290,12 @@ std::optional<double> factor_over_float(const Bounds& all, const Bounds& alone) 
       larger(all.honest_normwise / alone.honest_normwise, all.honest_elementwise / alone.honest_elementwise);
   if (!(factor <= kMost)) return std::nullopt;
   return larger(factor, 1);
+}
+
+bool float_runs_tell(const Bounds& all, const Bounds& two) {
+  constexpr double kMostBeyond = 1.5;  // of the room of four
+  const auto factor = factor_over_float(all, two);
+  return all.rows.size() >= kLeastRowsOfTwo && factor && *factor <= kMostBeyond;
 }
 
 std::optional<double> float_factor(const Expected& expected, const HonestRuns& runs, const model::Numerics& numerics) {

@@ -62,6 +62,9 @@ Bounds calibrate(const Expected& expected, const HonestRuns& runs, const model::
 std::optional<double> float_factor(const Expected& expected, const HonestRuns& runs, const model::Numerics& numerics);
 /// The same of what was measured: the bounds by all runs, and by the float run alone.
 std::optional<double> factor_over_float(const Bounds& all, const Bounds& alone);
+/// Whether two runs in float, one of them on perturbed inputs, were off by nearly as much as all honest runs, and the
+/// output has rows enough for them to be so on other inputs.
+bool float_runs_tell(const Bounds& all, const Bounds& two);
 
 // The parts of `calibrate`, for a target that measures honest errors where its slots lie.
 

@@ -145,7 +145,9 @@ class CudaTarget final : public evaluation::Target {
     return bench_ ? bench_->device.bytes_of(invocation) : 0;
   }
   std::uint64_t most_slot_bytes() const override { return facts_.memory_bytes / kUsualPart; }
-  bool times_together() const override { return true; }
+  bool times_together(const model::Workload& workload) const override {
+    return !bench_ || devices::cuda::times_several_sets(*bench_, workload);
+  }
 
   base::Result<std::vector<evaluation::Bounds>> prepare_slot(const evaluation::SlotPlan& plan) override {
     const model::Definition& definition = bench_->definition;

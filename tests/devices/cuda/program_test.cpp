@@ -224,6 +224,47 @@ TEST_F(Programs, ErrorsOfEarlierSlots_StandForThoseOfEachBand) {
   EXPECT_GE(judged, 3);
 }
 
+TEST_F(Programs, WidelyPerturbedInputs_BothRunsInFloatStandForTheOthers) {
+  columns_ = 64;
+  task_->definition.axes.push_back({"N", columns_});
+  for (model::TensorSpec* tensor : {&task_->definition.inputs[0], &task_->definition.outputs[0]}) {
+    tensor->shape->emplace_back("N");
+    tensor->dtype = model::DType::bfloat16;
+  }
+  std::string counting = kReference;
+  counting.replace(counting.find("  const int i"), 0,
+                   "  static int runs; if (threadIdx.x == 0 && blockIdx.x == 0 && ++runs > 5) __trap();\n");
+  in_double_ = task_->device.add(reference_of("double", model::DType::float64, counting));
+  const auto all = prepared(64, 1);  // three runs in double
+  ASSERT_TRUE(all) << all.error().message;
+  for (const std::int64_t number : {2, 3}) {
+    const auto less = prepared(64, number, false);
+    ASSERT_TRUE(less) << less.error().message;
+    EXPECT_LE(less->at(0).normwise, all->at(0).normwise) << "the inputs are the same, and so are the runs";
+    EXPECT_GE(less->at(0).normwise, all->at(0).normwise / 1.5);
+    EXPECT_LE(less->at(0).honest_elementwise, all->at(0).honest_elementwise);
+    int judged = 0;
+    for (std::size_t band = 0; band < all->at(0).bands.size(); ++band) {
+      const double allowed = all->at(0).bands[band];
+      judged += std::isfinite(allowed) ? 1 : 0;
+      EXPECT_LE(less->at(0).bands[band], allowed * (1 + 1e-9)) << band;
+    }
+    EXPECT_GE(judged, 3);
+  }
+  EXPECT_FALSE(prepared(64, 4)) << "a slot of the first generation meets all of them";
+}
+
+TEST_F(Programs, WidelyPerturbedInputs_OfFewRowsMeetAllRuns) {
+  std::string counting = kReference;
+  counting.replace(counting.find("  const int i"), 0,
+                   "  static int runs; if (threadIdx.x == 0 && blockIdx.x == 0 && ++runs > 5) __trap();\n");
+  in_double_ = task_->device.add(reference_of("double", model::DType::float64, counting));
+  for (model::TensorSpec* tensor : {&task_->definition.inputs[0], &task_->definition.outputs[0]})
+    tensor->dtype = model::DType::bfloat16;
+  ASSERT_TRUE(prepared(64, 1));
+  EXPECT_FALSE(prepared(64, 2, false));
+}
+
 TEST_F(Programs, EachWorkload_HasItsPlan) {
   EXPECT_EQ(outcome_of(by_hand(), 64, "64"), "right");
   EXPECT_EQ(outcome_of(by_hand(), 100, "100"), "right");

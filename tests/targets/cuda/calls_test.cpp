@@ -162,5 +162,23 @@ TEST(CudaVariants, ACallAloneIsOneRunOfTheKernel) {
   EXPECT_TRUE(right_once(1));  // also where there are more sets of inputs
 }
 
+TEST(CudaVariants, ALongCallIsTimedAloneInAnyCase) {
+  model::Task task = squares_task();
+  task.workloads = {{"rows_40", {{"M", 40}}, model::Role::race, 1.0}, {"rows_41", {{"M", 41}}, model::Role::race, 1.0}};
+  const auto target = make_cuda_target(fake_options());
+  ASSERT_TRUE(target->open(task, quick_settings(), {}));
+  EXPECT_TRUE(target->times_together(task.workloads[0])) << "nothing is known of it";
+  evaluation::Slots slots(*target, task, 1, 4);
+  const auto live = target->start(model::Kernel(cuda_solution(with(
+                                      "float sum = 0;", "for (volatile int t = 0; t < 20000; ++t) {} float sum = 0;"))),
+                                  evaluation::Placement::usual, {});
+  ASSERT_TRUE(live) << live.error().message;
+  const auto outcome = (*live)->call((*slots.get(0, 0))->invocation, {});
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  ASSERT_EQ(outcome->end, evaluation::CallEnd::returned) << outcome->reason;
+  EXPECT_FALSE(target->times_together(task.workloads[0]));
+  EXPECT_TRUE(target->times_together(task.workloads[1]));
+}
+
 }  // namespace
 }  // namespace accelopt::targets::cuda
