@@ -225,7 +225,10 @@ class OrderedPlanner final : public agents::Planner {
     source.threads = question.context.task->cpu.threads;
     const auto applications = recipes::enumerate(clang_, source);
     if (applications) {
-      const auto left = recipes::ranked(*applications, recipes::Evidence({}), question.tried.plans()).size();
+      const recipes::Evidence none({});
+      const std::vector<agents::TriedPlan>& tried = question.tried.plans();
+      const auto left =
+          recipes::extended(clang_, source, recipes::ranked(*applications, none, tried), none, tried).size();
       for (std::size_t i = 0; i < left; ++i) found->second.push_back(static_cast<int>(i));
     }
     std::mt19937_64 random(base::derive_seed(search_.seed, "random order " + key));

@@ -13,8 +13,8 @@ namespace accelopt::recipes {
 
 /// Plan number n (identity.plan) of a kernel is the n-th best that was not tried on it: an application by the cost
 /// model's prior, corrected by what the memory shows of the same recipe on loops of the same shape (evidence.hpp), or
-/// several in a row where the memory has seen the later ones help (route.hpp). The plan's text carries the
-/// applications. A lost answer: no application is left, or the kernel cannot be read.
+/// two in a row where the second is expected to help, too (route.hpp). The plan's text carries the applications. A lost
+/// answer: no application is left, or the kernel cannot be read.
 std::unique_ptr<agents::Planner> make_recipes_planner(syntax::Clang clang);
 
 /// Applies what the plan's text carries, one after another. A lost answer: the text carries nothing, or it does not

@@ -5,6 +5,7 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace accelopt::recipes {
@@ -14,13 +15,12 @@ using base::Result;
 
 namespace {
 
-/// Routes that are gone on with, and steps of the longest.
+/// Kinds of recipe whose first route is gone on with.
 constexpr std::size_t kExtended = 3;
-constexpr std::size_t kMostRouteSteps = 3;
-/// A step is added without a look at what the one before gave: only where it was measured at least this often, is
-/// expected to pay by this much, and has paid with some certainty.
-constexpr double kSeenEnough = 1;
+/// A second step is added without a look at what the first gave: only where it is expected to pay by this much and,
+/// if it was measured at least this often, has paid with some certainty.
 constexpr double kWorthAdding = 1.05;
+constexpr double kSeenEnough = 1;
 /// What mostly comes to the same as a plan before it counts for this much less.
 constexpr double kAgain = 0.9;
 
@@ -51,18 +51,32 @@ void prefer_others(std::vector<Route>& routes) {
   }
 }
 
-/// The route with each of the steps that the memory expects to pay on `kernel`, which its steps gave. It promises what
-/// it did without them: what a step gained where the others had not been made is not to be had again of both. Those
-/// that are expected to pay most come first.
+/// The first routes of as many kinds of recipe: with other parameters the same recipe mostly leaves the same to do.
+std::vector<Route> first_of_kinds(const std::vector<Route>& routes) {
+  std::vector<Route> result;
+  std::set<std::string> met;
+  for (const Route& route : routes) {
+    if (result.size() < kExtended && met.insert(route.steps.front().recipe).second) result.push_back(route);
+  }
+  return result;
+}
+
+/// The route with each of the steps that are expected to pay on `kernel`, which its steps gave: by the memory, and
+/// where that has not seen a step of a C or C++ kernel by the static cost model. It promises what it did without them:
+/// what a step gained where the others had not been made is not to be had again of both. Those that are expected to pay
+/// most come first.
 std::vector<Route> one_step_further(const syntax::Clang& clang, const KernelSource& kernel, const Route& route,
                                     const Evidence& evidence) {
   std::vector<std::pair<double, Route>> found;
   const auto applications = enumerate(clang, kernel);
   if (!applications) return {};
+  // What the model says of a second step was measured for these alone.
+  const bool by_word = reads_with_clang(kernel.language);
   for (const Application& application : *applications) {
     if (has_recipe(route, application.recipe)) continue;
     Judgement judgement = evidence.judge(application);
-    if (judgement.seen < kSeenEnough || judgement.weight < kWorthAdding || judgement.low < 1) continue;
+    const bool seen = judgement.seen >= kSeenEnough;
+    if (judgement.weight < kWorthAdding || (seen ? judgement.low < 1 : !by_word)) continue;
     Route longer = route;
     longer.steps.push_back(application);
     longer.rests_on.insert(longer.rests_on.end(), judgement.rests_on.begin(), judgement.rests_on.end());
@@ -96,22 +110,13 @@ std::vector<Route> ranked(const std::vector<Application>& applications, const Ev
 
 std::vector<Route> extended(const syntax::Clang& clang, const KernelSource& kernel, std::vector<Route> routes,
                             const Evidence& evidence, const std::vector<TriedPlan>& tried) {
-  if (evidence.empty()) return routes;
   std::vector<Route> longer;
-  std::vector<Route> ends(routes.begin(),
-                          routes.begin() + static_cast<std::ptrdiff_t>(std::min(kExtended, routes.size())));
-  for (std::size_t steps = 1; steps < kMostRouteSteps && !ends.empty(); ++steps) {
-    std::vector<Route> further;
-    for (const Route& route : ends) {
-      KernelSource at = kernel;
-      auto text = apply_all(clang, kernel, route.steps);
-      if (!text) continue;
-      at.source = std::move(*text);
-      for (Route& next : one_step_further(clang, at, route, evidence)) further.push_back(std::move(next));
-    }
-    best_first(further);
-    ends.assign(further.begin(), further.begin() + static_cast<std::ptrdiff_t>(std::min(kExtended, further.size())));
-    longer.insert(longer.end(), std::make_move_iterator(further.begin()), std::make_move_iterator(further.end()));
+  for (const Route& route : first_of_kinds(routes)) {
+    auto text = apply_all(clang, kernel, route.steps);
+    if (!text) continue;
+    KernelSource at = kernel;
+    at.source = std::move(*text);
+    for (Route& next : one_step_further(clang, at, route, evidence)) longer.push_back(std::move(next));
   }
   // What a longer route begins with is carried out with it.
   for (Route& route : routes) {

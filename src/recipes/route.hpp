@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans of the recipes planner: one application, or several in a row where the memory has seen the later ones help.
+// Plans of the recipes planner: one application, or two in a row where the second is expected to pay, too.
 #pragma once
 
 #include <string>
@@ -25,8 +25,9 @@ struct Route {
 std::vector<Route> ranked(const std::vector<Application>& applications, const Evidence& evidence,
                           const std::vector<agents::TriedPlan>& tried);
 
-/// The routes with longer ones beside them: each of the first few goes on with what the memory has shown to help on the
-/// kernel that its steps give. Without evidence nothing is added. Best weight first.
+/// The routes with longer ones beside them: the first of each of the first few kinds of recipe goes on with what is
+/// expected to help on the kernel that it gives. Without evidence the static cost model expects; evidence overrules it
+/// where it has seen the step. Best weight first.
 std::vector<Route> extended(const syntax::Clang& clang, const KernelSource& kernel, std::vector<Route> routes,
                             const Evidence& evidence, const std::vector<agents::TriedPlan>& tried);
 

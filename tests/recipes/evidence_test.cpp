@@ -2,6 +2,8 @@
 #include "recipes/evidence.hpp"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "kernels.hpp"
 #include "recipes/route.hpp"
@@ -174,10 +176,45 @@ std::vector<Route> routes_on(const Sample& sample, const std::vector<model::Expe
   return extended(clang(), sample.kernel, ranked(*applications, evidence, {}), evidence, {});
 }
 
-TEST(Route, GoesOnOnlyWithWhatWasSeenToHelp) {
-  const Sample sample = matmul();
-  for (const Route& route : routes_on(sample, {})) EXPECT_EQ(route.steps.size(), 1U);
+bool goes_on_with(const Route& route, const std::string& recipe) {
+  return route.steps.size() > 1 && route.steps.back().recipe == recipe;
+}
 
+TEST(Route, GoesOnByTheModelsWordWithoutAMemory) {
+  const Sample sample = matmul();
+  const std::vector<Route> routes = routes_on(sample, {});
+  std::map<std::string, std::set<std::string>> begun;  // by recipe
+  for (const Route& route : routes) {
+    EXPECT_TRUE(route.rests_on.empty());
+    if (route.steps.size() == 1) continue;
+    ASSERT_EQ(route.steps.size(), 2U);
+    EXPECT_GE(route.steps.back().prior, 1.05) << route.title();
+    EXPECT_NE(route.steps.front().recipe, route.steps.back().recipe);
+    EXPECT_LE(route.weight, route.steps.front().prior) << "a second step promises nothing of its own";
+    begun[route.steps.front().recipe].insert(route.steps.front().title);
+  }
+  EXPECT_EQ(begun.size(), 3U);
+  for (const auto& [recipe, titles] : begun) EXPECT_EQ(titles.size(), 1U) << recipe;
+  ASSERT_GT(routes.front().steps.size(), 1U) << "it promises what its first step does, which it holds";
+  const auto text = apply_all(clang(), sample.kernel, routes.front().steps);
+  ASSERT_TRUE(text.has_value()) << text.error().message;
+  expect_same(sample, *text);
+}
+
+TEST(Route, AMemorySpeaksOnlyOfStepsThatItHasSeen) {
+  const Sample sample = matmul();
+  Application elsewhere = tile("6", 2);
+  elsewhere.shape = "of.no.loop.here";
+  const auto titles = [&](const std::vector<model::Experience>& memory) {
+    std::set<std::string> result;
+    for (const Route& route : routes_on(sample, memory)) result.insert(route.title());
+    return result;
+  };
+  EXPECT_EQ(titles({measured(elsewhere, 2)}), titles({})) << "what no experience is of goes by the model's word";
+}
+
+TEST(Route, EvidenceOverrulesTheModel) {
+  const Sample sample = matmul();
   Application wider = application("tile size", "*", {{"change", "2"}});
   wider.shape = "tile.6";
   wider.prior = 1.035;
@@ -214,9 +251,12 @@ TEST(Route, GoesOnOnlyWithWhatWasSeenToHelp) {
   // What its steps promise, each without the other, is not to be had of both.
   const Evidence evidence(memory_of(1.4, 1.0));
   EXPECT_DOUBLE_EQ(longer.front().weight, evidence.judge(longer.front().steps.front()).weight);
-  EXPECT_EQ(routes_on(sample, memory_of(0.9, 1.0)).front().steps.size(), 1U);
-  for (const Route& route : routes_on(sample, memory_of(1.0, 1.0)))
-    EXPECT_EQ(route.steps.size(), 1U) << "promised more than 1.05 here, and never paid: " << route.title();
+  for (const double effect : {0.9, 1.0}) {
+    for (const Route& route : routes_on(sample, memory_of(effect, 1.0))) {
+      EXPECT_FALSE(goes_on_with(route, wider.recipe) || goes_on_with(route, nothing.recipe))
+          << "promised more than 1.05 here, and never paid: " << route.title();
+    }
+  }
 }
 
 }  // namespace
