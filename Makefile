@@ -59,7 +59,7 @@ check: test test-slow bench-build asan tsan tidy
 check-long: deps fetch
 	cmake --preset test $(LAUNCHER)
 	cmake --build --preset test -j $(JOBS) --target accelopt accelopt-arena accelopt-device accelopt-nvrtc steady_worker recorded_worker fuzz cli_test bench_transfer
-	ctest --preset test -C long -L long -LE fuzz --no-tests=error
+	ctest --preset test -C long -L long -E '^long\.fuzz\.' --no-tests=error
 	scripts/fuzz.sh $(SECONDS_EACH) $(JOBS) build/fuzz-findings build/test/bin/fuzz tests/fixtures
 
 # With sanitizers, and following branches.

@@ -66,11 +66,7 @@ function(accelopt_slim target)
   endif()
 endfunction()
 
-# Folders whose code runs a few times a command are not optimized in a release: that takes half of the time of their build, and
-# nobody would wait less.
-set(ACCELOPT_COLD_OPTIONS $<$<CONFIG:Release>:-Og>)
-
-# Precompiled headers: one for the program (in a release one more for cold folders), one with GoogleTest for the tests; who shares one is compiled with the same options.
+# Precompiled headers: one for the program, one with GoogleTest for the tests; who shares one is compiled with the same options.
 option(ACCELOPT_PCH "Precompile the headers that most sources include" ON)
 if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
   set(ACCELOPT_PCH_FOR_CCACHE "SHELL:-Xclang -fno-pch-timestamp")
@@ -89,12 +85,6 @@ if(ACCELOPT_PCH)
   find_package(tl-expected REQUIRED)
   find_package(nlohmann_json REQUIRED)
   accelopt_add_pch(accelopt_pch)
-  set(ACCELOPT_COLD_PCH accelopt_pch)
-  if(CMAKE_BUILD_TYPE STREQUAL "Release")
-    set(ACCELOPT_COLD_PCH accelopt_pch_cold)
-    accelopt_add_pch(${ACCELOPT_COLD_PCH})
-    target_compile_options(${ACCELOPT_COLD_PCH} PRIVATE ${ACCELOPT_COLD_OPTIONS})
-  endif()
   if(ACCELOPT_TESTS)
     find_package(GTest REQUIRED)
     accelopt_add_pch(accelopt_pch_test HEADERS <gtest/gtest.h> DEPENDS GTest::gtest)
@@ -108,19 +98,14 @@ function(accelopt_use_pch target pch)
 endfunction()
 
 # accelopt_library(base SOURCES a.cpp b.cpp DEPENDS accelopt_x PRIVATE_DEPENDS lib)
-# One folder, one static library named accelopt_<folder>; '/' in the folder's name becomes '_'. With COLD its code runs seldom.
+# One folder, one static library named accelopt_<folder>; '/' in the folder's name becomes '_'.
 # Several sources are compiled as one where CMAKE_UNITY_BUILD says so: names that are local to a file are unique in its folder.
 function(accelopt_library name)
-  cmake_parse_arguments(ARG "COLD" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
   string(REPLACE "/" "_" target accelopt_${name})
   add_library(${target} STATIC ${ARG_SOURCES})
   target_link_libraries(${target} PUBLIC accelopt_options ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE_DEPENDS})
-  if(ARG_COLD)
-    target_compile_options(${target} PRIVATE ${ACCELOPT_COLD_OPTIONS})
-    accelopt_use_pch(${target} ${ACCELOPT_COLD_PCH})
-  else()
-    accelopt_use_pch(${target} accelopt_pch)
-  endif()
+  accelopt_use_pch(${target} accelopt_pch)
 endfunction()
 
 # Everything that accelopt_test declares, with what it needs.

@@ -5,6 +5,10 @@
 set -uo pipefail
 cd "$(dirname "$0")" || exit 0
 
+# Another one may be at it, of an interrupted `make` too, and would work in the same folders.
+mkdir -p ../build
+exec 9> ../build/fetch.lock
+flock 9
 for what in surreal mcp-clients page-checks agno python grammars; do
   "./fetch-$what.sh" &
 done
