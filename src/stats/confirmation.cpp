@@ -76,8 +76,9 @@ ConfirmationDecision decide_confirmation(std::span<const ConfirmationBlock> bloc
     for (std::size_t i = 0; i < blocks.size(); ++i) values[i] = blocks[i].log_ratios[workload];
     const std::vector<RestartSamples> restarts = group(blocks, values);
     const Interval& interval = decision.workloads.emplace_back(interval_over(restarts, rules.alpha, rules));
-    const bool answered =
-        rules.answer_alpha > 0 && interval_over(restarts, alpha_of_a_look(rules), rules).low > allowed;
+    // Of one restart nobody knows how restarts differ.
+    const bool answered = rules.answer_alpha > 0 && restarts.size() > 1 &&
+                          interval_over(restarts, alpha_of_a_look(rules), rules).low > allowed;
     decision.answered.push_back(answered);
     const auto measured = std::ranges::count_if(values, [](double value) { return !std::isnan(value); });
     seen = seen && (interval.low > allowed || measured >= rules.min_blocks);

@@ -165,6 +165,10 @@ TEST(Confirmation, AWorkloadIsAnsweredOnceItIsCertainlyNoSlowerThanAllowed) {
   EXPECT_EQ(decide_confirmation(guarded(1, 0.1, 0.1), weights, kAnswers).answered, (std::vector<bool>{false, false}));
   EXPECT_EQ(decide_confirmation(guarded(8, 0.01, -0.01), weights).answered, (std::vector<bool>{false, false}))
       << "where no rule asks for it";
+  std::vector<ConfirmationBlock> one_restart = guarded(8, 0.01, -0.01);
+  for (ConfirmationBlock& block : one_restart) block.restart = 0;
+  EXPECT_EQ(decide_confirmation(one_restart, weights, kAnswers).answered, (std::vector<bool>{false, false}))
+      << "how restarts differ is not known";
 }
 
 TEST(Confirmation, BlocksThatAWorkloadLeftOutSayNothingOfIt) {
