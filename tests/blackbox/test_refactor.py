@@ -226,7 +226,7 @@ class RefactorTest(support.TestCase):
         def settle(*arguments: str):
             return self.accelopt("refactor", "settle", *arguments, "--repo", self.repository, "--knowledge", "none")
         for arguments in (("11111111",), ("11111111", "--passed", "--failed"), ("11111111", "--passed", "--command", "true")):
-            self.assertIn("give --passed or --failed", settle(*arguments).err)
+            self.assertIn("give exactly one of --passed, --failed", settle(*arguments).err)
         for unknown in ("44444444", "1111111", ""):
             refused = settle(unknown, "--failed")
             self.assertNotEqual(refused.code, 0)
