@@ -121,7 +121,7 @@ class CriticalTest(support.TestCase):
         toml.write_text(toml.read_text() + "\n[critical]\ntests = 1\n")
         refused = self.accelopt("refactor", "run", self.repository / "accelopt", "--agents", "recipes", "--workspace", self.workspace)
         self.assertEqual(refused.code, 2, refused)
-        self.assertIn("[critical] of refactor.toml asks models", refused.err)
+        self.assertIn("[critical] in refactor.toml needs models", refused.err)
         finished = self.search(server)
         self.assertEqual(finished.code, 3, finished)
         result = finished.last
