@@ -15,5 +15,5 @@ skip() {
 }
 mkdir -p build
 python3 -m venv "$to" || skip "there is no python3-venv"
-timeout 300 "$to/bin/pip" install --quiet --disable-pip-version-check -r "$wanted" || skip "pip cannot fetch the packages"
+timeout 300 "$to/bin/pip" install --quiet --disable-pip-version-check --no-compile -r "$wanted" || skip "pip cannot fetch the packages"
 cp "$wanted" "$to/fetched.txt"
