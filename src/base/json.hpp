@@ -2,9 +2,12 @@
 // JSON as the rest of the program uses it: parsing that returns Result, and std::optional as null.
 #pragma once
 
+#include <cmath>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include <nlohmann/json.hpp>
 
@@ -37,10 +40,35 @@ void read_field(const Json& object, const char* key, T& target) {
   if (const auto found = object.find(key); found != object.end() && !found->is_null()) found->get_to(target);
 }
 
+/// Whether a JSON number with a fraction or an exponent, cut to a whole one, is one of T's. True for anything else.
+template <class T, class AnyJson>
+bool fits(const AnyJson& in) {
+  if (!in.is_number_float()) return true;
+  // The least number is a power of two, and so is the one behind the greatest.
+  const double value = std::trunc(*in.template get_ptr<const double*>());
+  const auto least = static_cast<double>(std::numeric_limits<T>::min());
+  return value >= least && value < std::ldexp(1.0, std::numeric_limits<T>::digits);
+}
+
 /// The text under `key`; empty where there is none, or something else.
 std::string text_at(const Json& object, const char* key);
 
 }  // namespace accelopt::base
+
+/// A stranger's 1e300 for a whole number is an error: nlohmann casts it, which is undefined.
+template <class T>
+requires(std::is_integral_v<T> && !std::is_same_v<T, bool> &&
+         !std::is_same_v<T, char>) struct nlohmann::adl_serializer<T, void> {
+  template <class AnyJson>
+  static void to_json(AnyJson& out, T value) {
+    ::nlohmann::to_json(out, value);
+  }
+  template <class AnyJson>
+  static void from_json(const AnyJson& in, T& value) {
+    if (!accelopt::base::fits<T>(in)) throw AnyJson::out_of_range::create(406, "number out of range", &in);
+    ::nlohmann::from_json(in, value);
+  }
+};
 
 template <class T>
 struct nlohmann::adl_serializer<std::optional<T>> {

@@ -75,5 +75,25 @@ TEST(Canonical, ASpecialByteAnywhere_IsWrittenAsByTheLibrary) {
   }
 }
 
+TEST(Json, WholeNumbers_ThatDoNotFit_AreAnError) {
+  struct Case {
+    const char* text;
+    bool fits_int;
+    bool fits_unsigned;
+  };
+  for (const Case& one :
+       {Case{"1e168", false, false}, Case{"-1e168", false, false}, Case{"5000000000", false, true},
+        Case{"-1", true, false}, Case{"2147483647", true, true}, Case{"2147483648.0", false, true},
+        Case{"-2147483648.9", true, false}, Case{"2.5", true, true}, Case{"18446744073709551616", false, false}}) {
+    const auto json = parse_json(one.text, "a number");
+    ASSERT_TRUE(json) << one.text;
+    EXPECT_EQ(decode<int>(*json, "a number").has_value(), one.fits_int) << one.text;
+    EXPECT_EQ(decode<std::uint64_t>(*json, "a number").has_value(), one.fits_unsigned) << one.text;
+  }
+  EXPECT_EQ(decode<int>(Json(2.5), "a number").value(), 2);
+  EXPECT_FALSE(decode<std::vector<int>>(Json::array({1, 1e168}), "numbers"));
+  EXPECT_FALSE(decode<std::optional<int>>(Json(1e168), "a number"));
+}
+
 }  // namespace
 }  // namespace accelopt::base
