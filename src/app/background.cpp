@@ -163,8 +163,9 @@ Result<journal::RunInfo> start_run_in_background(const Shell& shell, journal::Jo
 
 Result<void> resume_in_background(const Shell& shell, const std::filesystem::path& workspace, const std::string& run) {
   TRY_ASSIGN(const auto control, journal::open_control(workspace, journal::Access::read_only));
-  TRY_ASSIGN(const auto working, working_session(*control, run));
-  if (working) return fail(ErrorCode::unavailable, "run " + run + " goes on in " + process_of(*working));
+  TRY_ASSIGN(const RunState state, state_of(*control, run));
+  if (state.session && state.alive == journal::Alive::yes)
+    return fail(ErrorCode::unavailable, "run " + run + " goes on in " + process_of(*state.session));
   return resume_process(shell, workspace, run);
 }
 

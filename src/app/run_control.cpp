@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "app/noise.hpp"
-#include "app/run_state.hpp"
 #include "report/event_json.hpp"
 
 namespace accelopt::app {
@@ -36,9 +35,10 @@ Result<std::unique_ptr<RunControl>> RunControl::start(const std::filesystem::pat
   journal::Session session;
   if (!folder.empty()) {
     TRY_ASSIGN(control, journal::open_control(folder, journal::Access::read_write));
-    TRY_ASSIGN(const auto working, working_session(*control, run));
-    if (working) {
-      return base::fail(ErrorCode::unavailable, "run " + run + " goes on in " + process_of(*working) +
+    TRY_ASSIGN(const auto sessions, control->sessions(run));
+    for (const journal::Session& other : sessions) {
+      if (journal::is_alive(other) != journal::Alive::yes) continue;
+      return base::fail(ErrorCode::unavailable, "run " + run + " goes on in " + process_of(other) +
                                                     "; see it with: accelopt watch " + run +
                                                     ", or end it with: accelopt stop " + run);
     }

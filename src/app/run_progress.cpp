@@ -107,10 +107,12 @@ base::Result<RunProgress> read_progress(const std::filesystem::path& workspace, 
   find_failed_start(workspace, progress);
   if (progress.state.status == RunStatus::dead && progress.trouble.empty())
     progress.trouble = death_notice(run.id, progress.state);
-  if (progress.state.status == RunStatus::failed) {
-    progress.closing = goes_on_in_background(background_log(workspace, run.id));
+  // What it came to is on record a moment before its process is gone.
+  progress.closing =
+      progress.state.status != RunStatus::running &&
+      (progress.state.alive == journal::Alive::yes || goes_on_in_background(background_log(workspace, run.id)));
+  if (progress.state.status == RunStatus::failed)
     progress.trouble = "run " + run.id + " failed: " + last_words(workspace, run.id);
-  }
   return progress;
 }
 

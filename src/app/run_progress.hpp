@@ -30,10 +30,10 @@ struct RunProgress {
   std::vector<std::string> notes;       ///< the last few
   journal::Spent spent;
   std::optional<base::Json> result;  ///< of docs/json.md, once there is one
-  bool closing = false;              ///< it has failed, and its process has not said why yet
+  bool closing = false;              ///< what it came to is on record, and its process is not gone yet
   std::string trouble;               ///< why the run is dead or failed, and what to do; else empty
 
-  /// Whether no process will do more by itself.
+  /// Whether no process works on it or will by itself: it can be resumed.
   [[nodiscard]] bool ended() const;
 };
 

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/run_state.hpp"
 
-#include <algorithm>
-#include <chrono>
-#include <thread>
-
 #include "app/run_control.hpp"
 #include "app/workspace.hpp"
 #include "base/text.hpp"
@@ -16,13 +12,6 @@ using base::ErrorCode;
 using base::Result;
 using journal::Alive;
 using model::RunStatus;
-
-namespace {
-
-constexpr std::chrono::seconds kLongestClosing{10};
-constexpr std::chrono::milliseconds kBetweenLooks{20};
-
-}  // namespace
 
 Result<RunState> state_of(journal::Control& control, const std::string& run) {
   RunState state;
@@ -36,19 +25,6 @@ Result<RunState> state_of(journal::Control& control, const std::string& run) {
   TRY_ASSIGN(state.status, control.status(run));
   if (state.status == RunStatus::running) state.status = RunStatus::dead;
   return state;
-}
-
-Result<std::optional<journal::Session>> working_session(journal::Control& control, const std::string& run) {
-  const auto deadline = std::chrono::steady_clock::now() + kLongestClosing;
-  for (;;) {
-    TRY_ASSIGN(const auto sessions, control.sessions(run));
-    const auto working = std::ranges::find_if(
-        sessions, [](const journal::Session& session) { return journal::is_alive(session) == Alive::yes; });
-    if (working == sessions.end()) return std::nullopt;
-    TRY_ASSIGN(const RunStatus status, control.status(run));
-    if (status == RunStatus::running || std::chrono::steady_clock::now() > deadline) return *working;
-    std::this_thread::sleep_for(kBetweenLooks);
-  }
 }
 
 base::Json to_json(const ListedRun& run) {

@@ -20,10 +20,6 @@ struct RunState {
 };
 base::Result<RunState> state_of(journal::Control& control, const std::string& run);
 
-/// The session that works on the run, if one does. One that has entered how the run ended has only its files to close:
-/// it is waited for, ten seconds at most, so that what has ended can be resumed.
-base::Result<std::optional<journal::Session>> working_session(journal::Control& control, const std::string& run);
-
 /// A run and how it stands.
 struct ListedRun {
   journal::RunInfo info;

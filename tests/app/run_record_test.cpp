@@ -4,7 +4,7 @@
 
 #include "app/garbage.hpp"
 #include "app/run_detail.hpp"
-#include "app/run_state.hpp"
+#include "app/run_progress.hpp"
 #include "app/watch.hpp"
 #include "app/workspace.hpp"
 #include "base/files.hpp"
@@ -137,62 +137,19 @@ TEST_F(RunRecord, Watch_EndedRun_TellsItsEventsAndReturns) {
   EXPECT_EQ(run.state().status, model::RunStatus::done);
 }
 
-/// A run's sessions and status alone. Its process has entered how the run ended, and ends when it has been looked at so
-/// often.
-class ClosingRun final : public journal::Control {
- public:
-  ClosingRun(model::RunStatus status, int looks) : status_(status), looks_(looks) {
-    const journal::Process self = journal::this_process();
-    session_.pid = self.pid;
-    session_.host = self.host;
-    session_.born = self.born;
-  }
+TEST_F(RunRecord, Progress_ProcessStillCloses_HasNotEnded) {
+  const auto control = journal::open_control(workspace(), journal::Access::read_write).value();
+  const journal::Process self = journal::this_process();
+  journal::Session session{.pid = self.pid, .host = self.host, .born = self.born, .started_ms = 1000, .beat_ms = 1000};
+  session.number = control->begin_session("20261121-101500-3fa9c1", session).value();
+  ASSERT_TRUE(journal_->finish_run("20261121-101500-3fa9c1", model::RunStatus::interrupted, std::nullopt, ""));
+  const auto progress = [&] { return read_progress(workspace(), "").value(); };
+  EXPECT_EQ(progress().state.status, model::RunStatus::interrupted);
+  EXPECT_FALSE(progress().ended()) << "to resume it would be refused";
 
-  base::Result<std::vector<journal::Session>> sessions(std::string_view /*run*/) override {
-    session_.ended = looks_-- <= 0;
-    return std::vector{session_};
-  }
-  base::Result<model::RunStatus> status(std::string_view /*run*/) override { return status_; }
-  [[nodiscard]] int looks_left() const { return looks_; }
-
-  base::Result<std::int64_t> begin_session(std::string_view, const journal::Session&) override { return not_asked(); }
-  base::Result<journal::Request> beat(const journal::Session&, const std::vector<journal::EventLine>&) override {
-    return not_asked();
-  }
-  base::Result<void> ask(std::string_view, journal::Request) override { return not_asked(); }
-  base::Result<bool> discard_unbegun(std::string_view) override { return not_asked(); }
-  base::Result<std::vector<journal::EventLine>> events(std::string_view, std::int64_t, int) override {
-    return not_asked();
-  }
-  base::Result<journal::Spent> spent(std::string_view) override { return not_asked(); }
-  base::Result<std::optional<Json>> fact(std::string_view) override { return not_asked(); }
-  base::Result<void> set_fact(std::string_view, const Json&) override { return not_asked(); }
-  base::Result<void> append_to_fact(std::string_view, const Json&) override { return not_asked(); }
-
- private:
-  static tl::unexpected<base::Error> not_asked() {
-    return tl::make_unexpected(base::Error{base::ErrorCode::unsupported, "not asked for here"});
-  }
-
-  journal::Session session_;
-  model::RunStatus status_;
-  int looks_;
-};
-
-TEST(WorkingSession, RunHasEnded_ItsProcessIsWaitedFor) {
-  ClosingRun run(model::RunStatus::interrupted, 3);
-  const auto working = working_session(run, "r");
-  ASSERT_TRUE(working) << working.error().message;
-  EXPECT_FALSE(*working);
-}
-
-TEST(WorkingSession, RunGoesOn_IsToldAtOnce) {
-  ClosingRun run(model::RunStatus::running, 3);
-  const auto working = working_session(run, "r");
-  ASSERT_TRUE(working) << working.error().message;
-  ASSERT_TRUE(*working);
-  EXPECT_EQ((*working)->pid, journal::this_process().pid);
-  EXPECT_EQ(run.looks_left(), 2);
+  session.ended = true;
+  ASSERT_TRUE(control->beat(session, {}));
+  EXPECT_TRUE(progress().ended());
 }
 
 TEST_F(RunRecord, FreeSpace_DryRun_RemovesNothing) {
