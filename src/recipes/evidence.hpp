@@ -31,6 +31,7 @@ class Evidence {
   /// hopes), the second towards none. What promised much was off by shares of that: it moves a smaller promise by less.
   /// Where the same parameters failed on such loops, the gain counts as far as it is probable that they do not.
   [[nodiscard]] Judgement judge(const Application& application) const;
+  [[nodiscard]] bool empty() const { return seen_.empty(); }
 
  private:
   /// One measured step. Surprises are natural logarithms.

@@ -61,6 +61,11 @@ std::vector<Route> first_of_kinds(const std::vector<Route>& routes) {
   return result;
 }
 
+/// Whether a second step that the memory has not seen goes by the static cost model's word: where that was measured.
+bool goes_by_word(const KernelSource& kernel) {
+  return reads_with_clang(kernel.language);
+}
+
 /// The route with each of the steps that are expected to pay on `kernel`, which its steps gave: by the memory, and
 /// where that has not seen a step of a C or C++ kernel by the static cost model. It promises what it did without them:
 /// what a step gained where the others had not been made is not to be had again of both. Those that are expected to pay
@@ -70,8 +75,7 @@ std::vector<Route> one_step_further(const syntax::Clang& clang, const KernelSour
   std::vector<std::pair<double, Route>> found;
   const auto applications = enumerate(clang, kernel);
   if (!applications) return {};
-  // What the model says of a second step was measured for these alone.
-  const bool by_word = reads_with_clang(kernel.language);
+  const bool by_word = goes_by_word(kernel);
   for (const Application& application : *applications) {
     if (has_recipe(route, application.recipe)) continue;
     Judgement judgement = evidence.judge(application);
@@ -110,6 +114,7 @@ std::vector<Route> ranked(const std::vector<Application>& applications, const Ev
 
 std::vector<Route> extended(const syntax::Clang& clang, const KernelSource& kernel, std::vector<Route> routes,
                             const Evidence& evidence, const std::vector<TriedPlan>& tried) {
+  if (evidence.empty() && !goes_by_word(kernel)) return routes;
   std::vector<Route> longer;
   for (const Route& route : first_of_kinds(routes)) {
     auto text = apply_all(clang, kernel, route.steps);

@@ -6,6 +6,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <vector>
+
+#include "recipes/evidence.hpp"
+#include "recipes/route.hpp"
 
 namespace accelopt::recipes {
 namespace {
@@ -182,6 +186,16 @@ TEST(TritonRecipes, EngineKnowsTheLanguage) {
   const auto all = enumerate(syntax::Clang::none(), program_of(kAdd));
   ASSERT_TRUE(all) << all.error().message;
   EXPECT_EQ(all->front().recipe, "open warps and stages");
+}
+
+TEST(TritonRecipes, WithoutAMemoryAPlanHasOneStep) {
+  const KernelSource program = program_of(kSums);
+  const syntax::Clang clang = syntax::Clang::none();
+  const auto applications = enumerate(clang, program);
+  ASSERT_TRUE(applications) << applications.error().message;
+  const std::vector<Route> routes = extended(clang, program, ranked(*applications, Evidence({}), {}), Evidence({}), {});
+  EXPECT_EQ(routes.size(), applications->size());
+  for (const Route& route : routes) EXPECT_EQ(route.steps.size(), 1U) << route.title();
 }
 
 }  // namespace
