@@ -325,9 +325,10 @@ def with_task(repository, *changes):
     they start, a sixth of what a small run takes."""
     toml = repository / "accelopt" / "refactor.toml"
     text = toml.read_text(encoding="utf-8")
-    for before, after in (*changes, ('["python3", "{task}/', '["python3", "-S", "{task}/')):
+    for before, after in changes:
+        assert before in text, f"{toml} has no {before}"
         text = text.replace(before, after)
-    toml.write_text(text, encoding="utf-8")
+    toml.write_text(text.replace('["python3", "{task}/', '["python3", "-S", "{task}/'), encoding="utf-8")
 
 
 def takes_long():

@@ -114,6 +114,8 @@ class MemoryTest(GoalCase):
         self.assertEqual((result.code, found["verdict"], found["failed_gate"]), (3, "not_smaller", ""), json.dumps(found["gates"]))
         # Half as much again: less than what pages and allocators hide is no difference.
         few = READ_ALL.replace("    numbers = {}\n", "    readings.extend(readings[:2000])\n    del readings[count:]\n    numbers = {}\n")
+        result, found = self.check(self.changed(self.SOURCE, READ_ALL, few), "--json")
+        self.assertEqual((found["verdict"], found["triage"]["estimate"]), ("not_smaller", 1), json.dumps(found["gates"]))
         said, _ = self.check(self.changed(self.SOURCE, READ_ALL, few))
         self.assertEqual(said.code, 3, said)
         self.assertIn("not_smaller: 1.00x [1.00, 1.00]", said.out)

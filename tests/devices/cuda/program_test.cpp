@@ -134,6 +134,14 @@ class Programs : public testing::Test {
     return task_->device.prepare(invocation.number, std::move(recipe));
   }
 
+  /// The sixth run of the reference in double fails.
+  void count_runs_in_double() {
+    std::string counting = kReference;
+    counting.replace(counting.find("  const int i"), 0,
+                     "  static int runs; if (threadIdx.x == 0 && blockIdx.x == 0 && ++runs > 5) __trap();\n");
+    in_double_ = task_->device.add(reference_of("double", model::DType::float64, counting));
+  }
+
   base::Result<evaluation::CallOutcome> call(const Program& program, std::int64_t slot, const std::string& plan) {
     plan_ = plan;
     evaluation::CallOptions options;
@@ -190,10 +198,7 @@ TEST(SlotRecipes, RowsDrawnWhole_ComeFromTheWorker) {
 }
 
 TEST_F(Programs, ErrorsOfEarlierSlots_StandForThreeRunsOfTheReference) {
-  std::string counting = kReference;
-  counting.replace(counting.find("  const int i"), 0,
-                   "  static int runs; if (threadIdx.x == 0 && blockIdx.x == 0 && ++runs > 5) __trap();\n");
-  in_double_ = task_->device.add(reference_of("double", model::DType::float64, counting));
+  count_runs_in_double();
   const auto all = prepared(64, 1);  // three runs in double
   ASSERT_TRUE(all) << all.error().message;
   for (const std::int64_t number : {2, 3}) {
@@ -231,10 +236,7 @@ TEST_F(Programs, WidelyPerturbedInputs_BothRunsInFloatStandForTheOthers) {
     tensor->shape->emplace_back("N");
     tensor->dtype = model::DType::bfloat16;
   }
-  std::string counting = kReference;
-  counting.replace(counting.find("  const int i"), 0,
-                   "  static int runs; if (threadIdx.x == 0 && blockIdx.x == 0 && ++runs > 5) __trap();\n");
-  in_double_ = task_->device.add(reference_of("double", model::DType::float64, counting));
+  count_runs_in_double();
   const auto all = prepared(64, 1);  // three runs in double
   ASSERT_TRUE(all) << all.error().message;
   for (const std::int64_t number : {2, 3}) {
@@ -255,10 +257,7 @@ TEST_F(Programs, WidelyPerturbedInputs_BothRunsInFloatStandForTheOthers) {
 }
 
 TEST_F(Programs, WidelyPerturbedInputs_OfFewRowsMeetAllRuns) {
-  std::string counting = kReference;
-  counting.replace(counting.find("  const int i"), 0,
-                   "  static int runs; if (threadIdx.x == 0 && blockIdx.x == 0 && ++runs > 5) __trap();\n");
-  in_double_ = task_->device.add(reference_of("double", model::DType::float64, counting));
+  count_runs_in_double();
   for (model::TensorSpec* tensor : {&task_->definition.inputs[0], &task_->definition.outputs[0]})
     tensor->dtype = model::DType::bfloat16;
   ASSERT_TRUE(prepared(64, 1));
