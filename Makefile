@@ -2,7 +2,8 @@
 # make demo    install what is missing, build, and optimize one kernel: no key, no GPU
 # make test    install what is missing, build, and run the tests: four minutes on two cores once all is built
 # make test-slow  the others, which take ten: larger searches, repositories, other people's clients (label `slow`)
-# make check   make test and test-slow, the benchmarks compiled, and the tests under sanitizers and clang-tidy (what CI runs)
+# make check   make test and test-slow, the benchmarks compiled, the tests under sanitizers (those that can run there, there alone), and clang-tidy
+#              (what CI runs)
 # make check-long  what is too slow for CI: ten minutes of processes that share a journal and are killed, a program's own speed-up
 #                  against the reported one, the documentation's examples at their own sizes and every CUDA kernel of the
 #                  self-test, reports by the validator of the HTML standard, the Debian package, ten minutes of changed inputs for each
@@ -21,6 +22,8 @@ JOBS ?= $(shell nproc)
 # Many tests wait, for servers or for the machine's lock: two more than there are processors keep these busy.
 TEST_JOBS ?= $(shell expr $(JOBS) + 2)
 SECONDS_EACH ?= 600
+# OFF: `make test` and `make test-slow` leave out the sets of unit tests that `make asan` runs.
+SANITIZED_TESTS ?= ON
 PREFIX ?= /usr/local
 export CCACHE_SLOPPINESS := pch_defines,time_macros
 LAUNCHER := $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache,)
@@ -37,11 +40,11 @@ demo: build
 # Fetching mostly waits, so it goes on while the compilers work.
 test-build: deps
 	@mkdir -p build && { scripts/fetch.sh > build/fetch.log 2>&1 & fetching=$$!; \
-	  cmake --preset test $(LAUNCHER) && cmake --build --preset test -j $(JOBS); built=$$?; \
+	  cmake --preset test $(LAUNCHER) -DACCELOPT_SANITIZED_TESTS=$(SANITIZED_TESTS) && cmake --build --preset test -j $(JOBS); built=$$?; \
 	  wait $$fetching; cat build/fetch.log; exit $$built; }
 
 bench-build: deps
-	cmake --preset test $(LAUNCHER)
+	cmake --preset test $(LAUNCHER) -DACCELOPT_SANITIZED_TESTS=$(SANITIZED_TESTS)
 	cmake --build --preset test -j $(JOBS) --target accelopt_benchmarks
 
 test: test-build
@@ -54,10 +57,11 @@ build: deps-build
 	cmake --preset release $(LAUNCHER) -DACCELOPT_TESTS=OFF -DACCELOPT_BENCH=OFF -DACCELOPT_WERROR=OFF
 	cmake --build --preset release -j $(JOBS)
 
+check: SANITIZED_TESTS = OFF
 check: test test-slow bench-build asan tsan tidy
 
 check-long: deps fetch
-	cmake --preset test $(LAUNCHER)
+	cmake --preset test $(LAUNCHER) -DACCELOPT_SANITIZED_TESTS=$(SANITIZED_TESTS)
 	cmake --build --preset test -j $(JOBS) --target accelopt accelopt-arena accelopt-device accelopt-nvrtc steady_worker recorded_worker fuzz cli_test bench_transfer
 	ctest --preset test -C long -L long -E '^long\.fuzz\.' --no-tests=error
 	scripts/fuzz.sh $(SECONDS_EACH) $(JOBS) build/fuzz-findings build/test/bin/fuzz tests/fixtures
@@ -77,7 +81,7 @@ fuzz-kit: deps
 	scripts/make-fuzz-kit.sh build/fuzz/bin/fuzz build/release/bench/scale build/fuzz-kit
 
 check-gpu: deps fetch
-	cmake --preset test $(LAUNCHER)
+	cmake --preset test $(LAUNCHER) -DACCELOPT_SANITIZED_TESTS=$(SANITIZED_TESTS)
 	cmake --build --preset test -j $(JOBS) --target accelopt accelopt-arena accelopt-device accelopt-nvrtc
 	ctest --preset test -L gpu --no-tests=error
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A verdict outside of a run, through a real worker whose measurements are made up (tests/worker/fake_worker.cpp).
+// A verdict outside of a run, through a real worker whose measurements are made up (tests/fakes/fake_worker.cpp).
 #include "app/evaluate.hpp"
 
 #include <gtest/gtest.h>
