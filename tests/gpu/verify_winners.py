@@ -8,6 +8,7 @@ Each archive is made again from its record, without the device; then one line a 
 device that a run was recorded on its claim has to hold; on another one its gain has to be there.
 """
 
+import contextlib
 import json
 import os
 
@@ -17,6 +18,16 @@ import support
 RUNS = sorted((device.ROOT / "examples" / "recorded").glob("nkibench-cuda/*/measurements.json"))
 SLOWEST_LAST = "matmul"  # its baseline takes a thousand times as long as the others'
 ONLY = os.environ.get("ACCELOPT_VERIFY_ONLY", "").split()  # names of runs; none: all
+
+
+@contextlib.contextmanager
+def said_at_once(name):
+    """unittest says at the end why a subtest failed, which a time limit may cut off."""
+    try:
+        yield
+    except AssertionError as problem:
+        print(f"{name}: {problem}", flush=True)
+        raise
 
 
 class Winners(support.TestCase):
@@ -45,9 +56,10 @@ class Winners(support.TestCase):
         runs = [run for run in RUNS if not ONLY or run.parent.name in ONLY]
         self.assertTrue(runs, "no recorded run has such a name")
         for measurements in sorted(runs, key=lambda path: path.parent.name == SLOWEST_LAST):
-            with self.subTest(measurements.parent.name):
+            with self.subTest(measurements.parent.name), said_at_once(measurements.parent.name):
                 path = self.archive(measurements)
                 finished = self.accelopt("verify", path, "--json", "--measure", "--device", "cuda:0", seconds=200)
+                self.assertTrue(finished.out, finished)
                 verified = finished.last
                 measured = next(check for check in verified["checks"] if check["name"] == "measurement")
                 print(f"{measurements.parent.name}: {measured['state']}: {measured['text']}", flush=True)
