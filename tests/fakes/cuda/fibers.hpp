@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The threads of a block on one thread of the host. A thread runs on until it waits for others; then a further fiber
 // takes the next ones. A kernel whose threads never wait needs one fiber. Threads that wait for what never comes hang,
-// as on a device.
+// as on a device. Every kernel of a test is compiled with these headers, so they include little.
 #pragma once
 
 #include <ucontext.h>
@@ -9,10 +9,6 @@
 #include <array>
 #include <cstddef>
 #include <deque>
-#include <functional>
-#include <map>
-#include <memory>
-#include <utility>
 #include <vector>
 
 namespace accelopt_shim {
@@ -31,9 +27,10 @@ namespace accelopt_shim {
 /// The threads of one block.
 class Threads {
  public:
-  /// Runs `body` as every thread. False: one trapped; the others are given up.
-  static bool run(const std::function<void()>& body) {
-    Threads threads(body);
+  /// Runs `body()` as every thread. False: one trapped; the others are given up.
+  template <class Body>
+  static bool run(const Body& body) {
+    Threads threads([](const void* of) { (*static_cast<const Body*>(of))(); }, &body);
     current() = &threads;
     threads.run_all();
     current() = nullptr;
@@ -44,8 +41,9 @@ class Threads {
     return threads;
   }
 
-  /// Lets the other threads run until it holds.
-  void wait_until(const std::function<bool()>& holds) {
+  /// Lets the other threads run until `holds()`.
+  template <class Condition>
+  void wait_until(const Condition& holds) {
     const Dim self = threadIdx;
     while (!holds()) {
       Fiber* const own = running_;
@@ -55,7 +53,7 @@ class Threads {
   }
   /// Waits for so many threads at the barrier; 0: for all that have not ended.
   void barrier(unsigned id, unsigned count) {
-    Barrier& place = barriers_[id];
+    Barrier& place = barriers_.at(id);
     const unsigned generation = place.generation;
     place.wanted = count;
     ++place.arrived;
@@ -68,7 +66,7 @@ class Threads {
  private:
   struct Fiber {
     ucontext_t context{};
-    std::unique_ptr<char[]> stack;
+    char* stack = nullptr;
     bool done = false;
   };
   struct Barrier {
@@ -80,13 +78,13 @@ class Threads {
 
   Threads(const Threads&) = delete;
   Threads& operator=(const Threads&) = delete;
-  explicit Threads(const std::function<void()>& body) : body_(body) {}
+  Threads(void (*call)(const void*), const void* body) : call_(call), body_(body) {}
   ~Threads() {
-    for (Fiber& fiber : fibers_) stacks().push_back(std::move(fiber.stack));
+    for (const Fiber& fiber : fibers_) stacks().push_back(fiber.stack);
   }
-  /// Those that no fiber has.
-  static std::vector<std::unique_ptr<char[]>>& stacks() {
-    static std::vector<std::unique_ptr<char[]>> free;
+  /// Those that no fiber has, kept as long as the process lives.
+  static std::vector<char*>& stacks() {
+    static std::vector<char*> free;
     return free;
   }
 
@@ -110,11 +108,11 @@ class Threads {
 
   void add() {
     Fiber& fiber = fibers_.emplace_back();
-    if (stacks().empty()) stacks().emplace_back(new char[kStackBytes]);
-    fiber.stack = std::move(stacks().back());
+    if (stacks().empty()) stacks().push_back(new char[kStackBytes]);
+    fiber.stack = stacks().back();
     stacks().pop_back();
     getcontext(&fiber.context);
-    fiber.context.uc_stack.ss_sp = fiber.stack.get();
+    fiber.context.uc_stack.ss_sp = fiber.stack;
     fiber.context.uc_stack.ss_size = kStackBytes;
     fiber.context.uc_link = &scheduler_;
     makecontext(
@@ -134,23 +132,24 @@ class Threads {
       const unsigned thread = next_++;
       threadIdx = {thread % blockDim.x, thread / blockDim.x % blockDim.y, thread / blockDim.x / blockDim.y};
       try {
-        body_();
+        call_(body_);
       } catch (const Trap&) {
         trapped_ = true;
       }
       ++ended_;
-      for (auto& [id, place] : barriers_) {
+      for (Barrier& place : barriers_) {
         if (place.wanted == 0) release(place);
       }
     }
     own->done = true;
   }
 
-  const std::function<void()>& body_;
+  void (*call_)(const void*);
+  const void* body_;
   ucontext_t scheduler_{};
   std::deque<Fiber> fibers_;
   Fiber* running_ = nullptr;
-  std::map<unsigned, Barrier> barriers_;
+  std::array<Barrier, 16> barriers_{};  // as many as a block has
   unsigned next_ = 0;
   unsigned ended_ = 0;
   bool trapped_ = false;

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <cstring>
 #include <ctime>
-#include <tuple>
 #include <utility>
 
 #include "fakes/cuda/fibers.hpp"
@@ -84,9 +83,7 @@ bool run(void (*kernel)(Arguments...), const unsigned* grid, const unsigned* blo
   gridDim = {grid[0], grid[1], grid[2]};
   blockDim = {block[0], block[1], block[2]};
   const Dim blocks = gridDim;
-  const std::function<void()> thread = [&] {
-    kernel(*static_cast<std::remove_reference_t<Arguments>*>(parameters[Index])...);
-  };
+  const auto thread = [&] { kernel(*static_cast<std::remove_reference_t<Arguments>*>(parameters[Index])...); };
   for (blockIdx.z = 0; blockIdx.z < blocks.z; ++blockIdx.z)
     for (blockIdx.y = 0; blockIdx.y < blocks.y; ++blockIdx.y)
       for (blockIdx.x = 0; blockIdx.x < blocks.x; ++blockIdx.x)
