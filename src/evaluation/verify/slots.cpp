@@ -308,10 +308,11 @@ base::Result<HostCalibration> calibrate_on_host(const model::Definition& definit
   return out;
 }
 
-/// None in the first generation.
+/// None in the first generation, and where errors of slots do not compare.
 FloatFactors Slots::factors_for(const Slot& slot, std::size_t workload) const {
   const auto known = factors_.find({workload, slot.family});
-  return slot.number < count_ || known == factors_.end() ? FloatFactors() : known->second;
+  if (slot.number < count_ || known == factors_.end() || differs_by_slot(slot.family)) return {};
+  return known->second;
 }
 
 /// One slot without factors is enough to have none.
