@@ -204,25 +204,6 @@ TEST_F(FreshInputs, LaterGenerations_TakeTwoReferenceRuns) {
   EXPECT_EQ(target.runs, 5 * count + 2 * (count + 1));
 }
 
-TEST_F(FreshInputs, WhereInputsAreScaledUpAllRunsAreMade) {
-  RoundingReference target;
-  model::Task task = fake_task();
-  task.definition.inputs.front().families = {model::Family::scaled_up};
-  Slots slots(target, task, 1, 2);
-  const int count = slots.count();
-  int all = 0;
-  int scaled = 0;
-  for (int number = 0; number < 3 * count; ++number) {
-    const auto slot = slots.get(0, number);
-    ASSERT_TRUE(slot);
-    const bool is_scaled = (*slot)->family == model::Family::scaled_up;
-    scaled += number >= count && is_scaled ? 1 : 0;
-    all += number < count || is_scaled ? 5 : 2;
-  }
-  EXPECT_GT(scaled, 0);
-  EXPECT_EQ(target.runs, all);
-}
-
 TEST_F(FreshInputs, WhereTheFloatRunHasNoErrorAllRunsAreMade) {
   class Counting final : public FakeTarget {
    public:

@@ -410,10 +410,7 @@ base::Result<void> DeviceSlots::calibrate(const SlotRequest& request, std::size_
   const std::uint64_t seed = request.perturbation + 4 * index;
   const auto place = known_errors_.find(kind_of(request, index));
   const bool first = place == known_errors_.end() || (request.every_run && index == 0);
-  const bool differs = std::ranges::any_of(request.variants[index], [](const SlotInput& input) {
-    return evaluation::differs_by_slot(static_cast<model::Family>(input.family));
-  });
-  const Runs needed = first || differs ? Runs::all : runs_needed(place->second);
+  const Runs needed = first ? Runs::all : runs_needed(place->second);
   std::vector<Honest> runs{{true, false, 0}};
   if (needed != Runs::in_float) runs.push_back({true, true, seed + 2});
   if (needed == Runs::all) runs.insert(runs.end(), {{false, true, seed}, {false, true, seed + 1}});

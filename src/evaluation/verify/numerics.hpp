@@ -62,12 +62,6 @@ Bounds calibrate(const Expected& expected, const HonestRuns& runs, const model::
 std::optional<double> float_factor(const Expected& expected, const HonestRuns& runs, const model::Numerics& numerics);
 /// The same of what was measured: the bounds by all runs, and by the float run alone.
 std::optional<double> factor_over_float(const Bounds& all, const Bounds& alone);
-/// Whether what honest runs are off by differs from slot to slot by more than the slots met so far can tell. A softmax
-/// of scaled scores is a choice: in the one row in a hundred slots where two of them nearly tie the plain float run may
-/// choose as the reference does, and another honest order of the sums the other one.
-inline bool differs_by_slot(model::Family family) {
-  return family == model::Family::scaled_up;
-}
 /// Whether two runs in float, one of them on perturbed inputs, were off by nearly as much as all honest runs, and the
 /// output has rows enough for them to be so on other inputs.
 bool float_runs_tell(const Bounds& all, const Bounds& two);

@@ -308,11 +308,10 @@ base::Result<HostCalibration> calibrate_on_host(const model::Definition& definit
   return out;
 }
 
-/// None in the first generation, and where errors of slots do not compare.
+/// None in the first generation.
 FloatFactors Slots::factors_for(const Slot& slot, std::size_t workload) const {
   const auto known = factors_.find({workload, slot.family});
-  if (slot.number < count_ || known == factors_.end() || differs_by_slot(slot.family)) return {};
-  return known->second;
+  return slot.number < count_ || known == factors_.end() ? FloatFactors() : known->second;
 }
 
 /// One slot without factors is enough to have none.

@@ -126,7 +126,7 @@ class Programs : public testing::Test {
     for (const model::TensorSpec& input : task_->definition.inputs) {
       const auto shape = input.shape ? std::vector<std::int64_t>{count, columns_} : std::vector<std::int64_t>{};
       const model::InitSpec init{input.shape ? model::InitKind::normal : model::InitKind::constant, 0.25, 1};
-      plan.inputs.push_back({init, input.dtype, shape, family_, 11});
+      plan.inputs.push_back({init, input.dtype, shape, model::Family::as_declared, 11});
     }
     TRY_ASSIGN(auto recipe, slot_recipe(task_->definition, plan));
     recipe.request.in_double = {in_double_, workload.name};
@@ -166,7 +166,6 @@ class Programs : public testing::Test {
 
   std::optional<OpenTask> task_;
   std::int64_t columns_ = 1;
-  model::Family family_ = model::Family::as_declared;
   std::string plan_;
   std::string in_double_;
   std::string in_float_;
@@ -209,13 +208,6 @@ TEST_F(Programs, ErrorsOfEarlierSlots_StandForThreeRunsOfTheReference) {
     EXPECT_NEAR(two->at(0).honest_elementwise, all->at(0).honest_elementwise, all->at(0).honest_elementwise);
   }
   EXPECT_FALSE(prepared(64, 4)) << "a slot of the first generation meets all of them";
-}
-
-TEST_F(Programs, ErrorsOfEarlierSlots_StandForNoneWhereInputsAreScaledUp) {
-  count_runs_in_double();
-  family_ = model::Family::scaled_up;
-  ASSERT_TRUE(prepared(64, 1));  // three runs in double
-  EXPECT_FALSE(prepared(64, 2, false)) << "and three more";
 }
 
 TEST_F(Programs, ErrorsOfEarlierSlots_StandForThoseOfEachBand) {
