@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # make demo    install what is missing, build, and optimize one kernel: no key, no GPU
-# make test    install what is missing, build, and run the tests: four minutes on two cores once all is built
-# make test-slow  the others, which take ten: larger searches, repositories, other people's clients (label `slow`)
+# make test    install what is missing, build, and run the quick tests: four to five minutes on two cores once all is built
+# make test-slow  the others, which take a quarter of an hour or more: larger searches, repositories, other people's clients (label `slow`)
 # make check   make test and test-slow, the benchmarks compiled, the tests under sanitizers (those that can run there, there alone), and clang-tidy
 #              (what CI runs)
 # make check-long  what is too slow for CI: ten minutes of processes that share a journal and are killed, a program's own speed-up

@@ -49,6 +49,7 @@ class BenchmarksTest(support.TestCase):
         self.assertFalse((made / "solutions").exists())
 
     def test_recorded_answers_of_a_model_resolve_tasks(self):
+        # The game of rules-py is played below as well, to a lower bar; to the suite's own with --long.
         tasks = ("glossary-py", "rules-py") if support.takes_long() else ("glossary-py",)
         only = [word for task in tasks for word in ("--only", task)]
         played = self.accelopt("bench", BENCHMARKS, *only, "--replay", BENCHMARKS / "answers", "--iterations", 1, "--plans", 1, "--beam", 1,
@@ -65,7 +66,6 @@ class BenchmarksTest(support.TestCase):
         line = self.play(BENCHMARKS, "hash-c", 3)
         self.assertEqual((line["resolved"], line["verdict"], line["evaluations"], line["gain"]), (False, "not_faster", 0, 1))
 
-    @unittest.skipUnless(support.takes_long(), "takes a minute: --long")
     def test_a_game_of_models_ends_once_its_bar_is_surely_reached(self):
         # A bar far below what the recorded change gains, so that the clock decides nothing: 41.8^0.3 is 3.1.
         folder = self.copy()

@@ -151,7 +151,6 @@ class MemoryTest(GoalCase):
         self.assertEqual(finished.last["strategy"], "Packed")
         self.assertIn('array("q")', self.git("show", finished.last["commit"]))
 
-    @unittest.skipUnless(support.takes_long(), "takes a minute: --long")
     def test_a_search_speaks_of_memory(self):
         slow = block(READ_ALL, paid_for_with_time(), self.SOURCE)
         plans = "\n".join(f"Title: {title}\nRests on: none\nKeep no readings." for title in ("One at a time", "Three passes"))

@@ -25,8 +25,8 @@ def said_at_once(name):
     """unittest says at the end why a subtest failed, which a time limit may cut off."""
     try:
         yield
-    except AssertionError as problem:
-        print(f"{name}: {problem}", flush=True)
+    except Exception as problem:
+        print(f"{name}: {problem!r}", flush=True)
         raise
 
 

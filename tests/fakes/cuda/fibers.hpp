@@ -53,7 +53,8 @@ class Threads {
   }
   /// Waits for so many threads at the barrier; 0: for all that have not ended.
   void barrier(unsigned id, unsigned count) {
-    Barrier& place = barriers_.at(id);
+    if (id >= barriers_.size()) throw Trap();
+    Barrier& place = barriers_[id];
     const unsigned generation = place.generation;
     place.wanted = count;
     ++place.arrived;
