@@ -2,6 +2,9 @@
 // Which inputs a candidate meets, and what its outputs hold before a call.
 #include <gtest/gtest.h>
 
+#include <set>
+#include <vector>
+
 #include "evaluation/local_evaluator.hpp"
 #include "evaluation/race/block_runner.hpp"
 #include "fake_target.hpp"
@@ -220,6 +223,39 @@ TEST_F(FreshInputs, WhereTheFloatRunHasNoErrorAllRunsAreMade) {
   Slots slots(target, task, 1, 2);
   for (int number = 0; number < 2 * slots.count(); ++number) ASSERT_TRUE(slots.get(0, number));
   EXPECT_EQ(target.runs, 5 * 2 * slots.count());
+}
+
+TEST_F(FreshInputs, WhereRowsStandAloneMoreRunsAreMade) {
+  /// The first row alone is off by a thousandth.
+  class Outlying final : public FakeTarget {
+   public:
+    base::Result<std::vector<ReferenceTensor>> reference(Precision precision,
+                                                         const std::vector<ReferenceTensor>& inputs,
+                                                         const Invocation& invocation) override {
+      (precision == Precision::float32 ? in_float : in_double) += 1;
+      seen.insert(inputs.front().values);
+      auto out = FakeTarget::reference(precision, inputs, invocation);
+      std::vector<double>& values = out->front().values;
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] *= precision == Precision::float32 ? off(i) : 1;
+      return out;
+    }
+    static double off(std::size_t element) { return element < 32 ? 1 + 1e-3 : 1 + 1e-7; }
+    int in_float = 0;
+    int in_double = 0;
+    std::set<std::vector<double>> seen;
+  };
+  Outlying target;
+  model::Task task = fake_task();
+  task.definition.axes.push_back({"N", 32});
+  for (model::TensorSpec* tensor : {&task.definition.inputs[0], &task.definition.outputs[0]})
+    tensor->shape->emplace_back("N");
+  Slots slots(target, task, 1, 2);
+  ASSERT_TRUE(slots.get(0, 0));
+  EXPECT_EQ(target.in_double, 3);
+  EXPECT_EQ(target.in_float, 2 + kMoreRuns);
+  EXPECT_EQ(target.seen.size(), 4 + static_cast<std::size_t>(kMoreRuns)) << "all but two on inputs of their own";
+  ASSERT_TRUE(slots.get(0, slots.count()));
+  EXPECT_GE(target.in_float, 3 + 2 * kMoreRuns) << "in later generations, too";
 }
 
 TEST_F(FreshInputs, SlotsAreDrawnAheadFromTheLowestOn) {

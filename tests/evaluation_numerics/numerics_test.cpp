@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <random>
 
 #include "evaluation/verify/dtype_codec.hpp"
 #include "evaluation/verify/inputs.hpp"
@@ -492,6 +493,61 @@ TEST(Numerics, AFactorStandsForTheRunsOnPerturbedInputs) {
   const Identity wide(DType::float64, 4, 64);
   EXPECT_FALSE(float_factor(wide.expected, {in_float, perturbed, exact, exact}, {}))
       << "a float run says nothing of double";
+}
+
+/// Rows of ones, of which every fourth is off by a normal error of a thousandth, the others hardly: a run of a softmax
+/// in which some rows have two scores that nearly tie.
+std::vector<double> with_rows_that_stand_alone(std::size_t rows, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> normal;
+  std::vector<double> out;
+  for (std::size_t row = 0; row < rows; ++row) {
+    const double off = (row % 4 == 0 ? 1e-3 : 1e-12) * normal(random);
+    for (int i = 0; i < 32; ++i) out.push_back(i == 0 ? 1 + off : 1);
+  }
+  return out;
+}
+
+TEST(Numerics, RowsThatStandAloneAreMeasuredByMoreRuns) {
+  constexpr std::size_t kRows = 4096;
+  const Expected expected{DType::float32, {kRows, 32}, std::vector<double>(kRows * 32, 1.0), {}};
+  const auto run = [&](std::uint64_t seed) { return with_rows_that_stand_alone(kRows, seed); };
+  HonestErrors errors = honest_errors(expected, {run(1), run(2), run(3), run(4)}, {});
+  ASSERT_TRUE(needs_more_runs(DType::float32, errors, {}));
+  const auto refused = [&] {
+    const Bounds bounds = bounds_of(DType::float32, expected.shape, errors, {});
+    int out = 0;
+    for (std::uint64_t seed = 100; seed < 120; ++seed)
+      out += compare(expected, bounds, bytes_of(DType::float32, run(seed))).passed() ? 0 : 1;
+    return out;
+  };
+  EXPECT_GT(refused(), 0) << "runs like those that calibrated it";
+  for (std::uint64_t more = 0; more < kMoreRuns; ++more) add_honest_run(expected, run(10 + more), 1, errors);
+  EXPECT_EQ(refused(), 0);
+
+  const Bounds bounds = bounds_of(DType::float32, expected.shape, errors, {});
+  for (const std::size_t row : {std::size_t{0}, std::size_t{1}}) {
+    std::vector<double> wrong = expected.values;
+    wrong[32 * row] += row == 0 ? 0.05 : 1e-4;
+    EXPECT_EQ(compare(expected, bounds, bytes_of(DType::float32, wrong)).violated, NumericalRule::elementwise) << row;
+  }
+}
+
+TEST(Numerics, MoreRunsAreForRowsThatStandAloneAlone) {
+  const Expected expected{DType::float32, {64, 32}, std::vector<double>(64 * 32, 1.0), {}};
+  const auto errors_of = [&](double usual, double one_row) {
+    std::vector<double> run = expected.values;
+    for (std::size_t row = 0; row < 64; ++row) run[32 * row] += row == 5 ? one_row : usual;
+    return honest_errors(expected, {run, run, run, {}}, {});
+  };
+  EXPECT_TRUE(needs_more_runs(DType::float32, errors_of(1e-6, 1e-4), {}));
+  EXPECT_FALSE(needs_more_runs(DType::float32, errors_of(1e-5, 1e-4), {})) << "the usual row's bound is as wide";
+  EXPECT_FALSE(needs_more_runs(DType::float32, errors_of(0, 1e-7), {})) << "any element may be off by as much";
+  model::Numerics stated;
+  stated.normwise = 1e-3;
+  EXPECT_FALSE(needs_more_runs(DType::float32, errors_of(1e-6, 1e-4), stated)) << "the task allows more than that";
+  EXPECT_TRUE(needs_more_runs(DType::float32, errors_of(1e-6, 1e-3), stated));
+  EXPECT_FALSE(needs_more_runs(DType::int32, {}, {}));
 }
 
 }  // namespace

@@ -391,6 +391,34 @@ void DeviceSlots::learn(const SlotRequest& request, std::size_t index, const Lea
   }
 }
 
+/// Where rows differ so much that few runs do not tell what an honest kernel may be off by.
+base::Result<void> DeviceSlots::run_more(const SlotRequest& request, std::size_t index,
+                                         std::vector<evaluation::HonestErrors>& errors, Work& work,
+                                         const Variant& variant) {
+  bool needed = false;
+  for (std::size_t i = 0; i < errors.size(); ++i)
+    needed = needed || evaluation::needs_more_runs(request.outputs[i].dtype, errors[i], request.numerics);
+  if (!needed) return {};
+  const auto in_float = [&](const auto& tensor) {
+    return evaluation::share_of_float_error(tensor.dtype, request.numerics) == 1;
+  };
+  const bool all =
+      std::ranges::all_of(request.variants[index], in_float) && std::ranges::all_of(request.outputs, in_float);
+  for (int more = 0; more < evaluation::kMoreRuns; ++more) {
+    const std::uint64_t seed = evaluation::seed_of_more(request.perturbation + 4 * index, more);
+    TRY(run(request, index, all, true, seed, work.other, work, variant));
+    for (std::size_t i = 0; i < request.outputs.size(); ++i) {
+      const KeptOutput& output = variant.outputs[i];
+      if (!model::is_floating(output.dtype)) continue;
+      const bool finite = errors[i].float_is_finite;
+      TRY(checks_.add_run(work.exact[i], output, request.outputs[i].shape,
+                          {work.other[i], all, 1, Checks::HonestKind::perturbed_in_float}, errors[i]));
+      errors[i].float_is_finite = finite;
+    }
+  }
+  return {};
+}
+
 base::Result<void> DeviceSlots::calibrate(const SlotRequest& request, std::size_t index, Work& work, Variant& variant) {
   TRY(run(request, index, false, false, 0, work.exact, work, variant));
   std::vector<evaluation::HonestErrors> errors(request.outputs.size());
@@ -438,6 +466,7 @@ base::Result<void> DeviceSlots::calibrate(const SlotRequest& request, std::size_
     learned.all = errors;
     learn(request, index, learned);
   }
+  TRY(run_more(request, index, errors, work, variant));
   const bool as_declared =
       std::all_of(request.variants[index].begin(), request.variants[index].end(),
                   [](const SlotInput& input) { return input.family == static_cast<int>(model::Family::as_declared); });

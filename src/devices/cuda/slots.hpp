@@ -89,6 +89,8 @@ class DeviceSlots {
                          std::uint64_t seed, const std::vector<DevicePointer>& outputs, Work& work,
                          const Variant& variant);
   base::Result<void> calibrate(const SlotRequest& request, std::size_t index, Work& work, Variant& variant);
+  base::Result<void> run_more(const SlotRequest& request, std::size_t index,
+                              std::vector<evaluation::HonestErrors>& errors, Work& work, const Variant& variant);
   /// Which honest runs are made beside the one in double.
   enum class Runs { all, in_float, both_in_float };
   static Runs runs_needed(const std::vector<KnownErrors>& outputs);

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
 
+#include "base/hash.hpp"
 #include "base/result.hpp"
 #include "evaluation/verify/dtype_codec.hpp"
 #include "evaluation/verify/lanes.hpp"
@@ -164,23 +166,39 @@ double norm_squares_of(const Expected& expected, double scale, double threshold)
   return all.squares;
 }
 
-/// What every row may be off by: at least `least` times its largest element.
-void set_row_bounds(const std::vector<double>& sizes, const std::vector<double>& errors, double least, Bounds& bounds) {
+/// A stated bound replaces the measured error, so the elements get their room over it too.
+double of_stated(const model::Numerics& numerics) {
+  return numerics.normwise.value_or(0) / kNormwiseRoom * kElementwiseRoom;
+}
+
+/// Errors of rows relative to their largest element; rows of zeros have none.
+struct RelativeErrors {
+  double largest = 0;
+  double median = 0;
+};
+RelativeErrors relative_errors(const std::vector<double>& sizes, const std::vector<double>& errors) {
   std::vector<double> ratios;
   for (std::size_t row = 0; row < sizes.size(); ++row) {
     if (sizes[row] > 0) ratios.push_back(errors[row] / sizes[row]);
   }
-  double floor = 0;
+  if (ratios.empty()) return {};
+  const double largest = *std::max_element(ratios.begin(), ratios.end());
+  const auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
+  std::nth_element(ratios.begin(), middle, ratios.end());
+  return {largest, *middle};
+}
+
+/// What every row may be off by: at least `least` times its largest element.
+void set_row_bounds(const std::vector<double>& sizes, const std::vector<double>& errors, double least, Bounds& bounds) {
+  const RelativeErrors relative = relative_errors(sizes, errors);
+  bounds.honest_elementwise = relative.largest;
+  const double floor = std::min(relative.largest, kOutlierRoom * relative.median);
   double usual = 0;
-  if (!ratios.empty()) {
-    std::vector<double> some = sizes;
-    std::erase(some, 0.0);
+  std::vector<double> some = sizes;
+  std::erase(some, 0.0);
+  if (!some.empty()) {
     std::nth_element(some.begin(), some.begin() + static_cast<std::ptrdiff_t>(some.size() / 2), some.end());
     usual = some[some.size() / 2];
-    bounds.honest_elementwise = *std::max_element(ratios.begin(), ratios.end());
-    const auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
-    std::nth_element(ratios.begin(), middle, ratios.end());
-    floor = std::min(bounds.honest_elementwise, kOutlierRoom * *middle);
   }
   for (std::size_t row = 0; row < sizes.size(); ++row) {
     const double size = larger(sizes[row], std::min(usual, kCancellationRoom * sizes[row]));
@@ -231,9 +249,7 @@ Bounds bounds_of(DType dtype, const std::vector<std::int64_t>& shape, const Hone
   bounds.honest_normwise = bounds.norm > 0 ? std::sqrt(errors.error_squares) / bounds.norm : 0;
   const double least = (wide ? kLeastNormwiseWide : kLeastNormwiseNarrow) * u;
   bounds.normwise = numerics.normwise.value_or(larger(kNormwiseRoom * bounds.honest_normwise, least));
-  // A stated bound replaces the measured error, so the elements get their room over it too.
-  const double stated = numerics.normwise.value_or(0) / kNormwiseRoom * kElementwiseRoom;
-  set_row_bounds(errors.row_sizes, errors.row_errors, larger(stated, wide ? kWideRow * u : 0), bounds);
+  set_row_bounds(errors.row_sizes, errors.row_errors, larger(of_stated(numerics), wide ? kWideRow * u : 0), bounds);
   if (has_bands(dtype, numerics)) {
     bounds.bands = allowed_by_band(dtype, errors.bands, errors.row_sizes.size(), bounds.absolute * bounds.scale);
     bounds.band_counts = errors.bands.counts;
@@ -241,8 +257,8 @@ Bounds bounds_of(DType dtype, const std::vector<std::int64_t>& shape, const Hone
   return bounds;
 }
 
-Bounds calibrate(const Expected& expected, const HonestRuns& runs, const model::Numerics& numerics) {
-  if (!model::is_floating(expected.dtype)) return bounds_of(expected.dtype, expected.shape, {}, numerics);
+HonestErrors honest_errors(const Expected& expected, const HonestRuns& runs, const model::Numerics& numerics) {
+  if (!model::is_floating(expected.dtype)) return {};
   const double float_share = share_of_float_error(expected.dtype, numerics);
   const std::size_t count = expected.values.size();
   const auto has_size = [&](std::span<const double> run, bool optional) {
@@ -259,15 +275,10 @@ Bounds calibrate(const Expected& expected, const HonestRuns& runs, const model::
   errors.row_errors.resize(errors.row_sizes.size());
   const double scale = calibration_scale(errors.row_sizes);
   errors.norm_squares = norm_squares_of(expected, scale, threshold);
-  const auto measure = [&](std::span<const double> run, double share) {
-    const RowError error = measure_run(expected, run, row_length, {scale, threshold, share}, errors.row_errors);
-    errors.error_squares = larger(errors.error_squares, error.squares);
-    return error.finite;
-  };
-  errors.float_is_finite = measure(runs.in_float, float_share * runs.float_factor);
-  measure(runs.perturbed_in_float, float_share);
-  measure(runs.perturbed_a, 1);
-  measure(runs.perturbed_b, 1);
+  errors.float_is_finite = add_honest_run(expected, runs.in_float, float_share * runs.float_factor, errors);
+  add_honest_run(expected, runs.perturbed_in_float, float_share, errors);
+  add_honest_run(expected, runs.perturbed_a, 1, errors);
+  add_honest_run(expected, runs.perturbed_b, 1, errors);
   if (has_bands(expected.dtype, numerics)) {
     const auto squares = [&](std::span<const double> run) {
       return band_squares(expected.values, run, scale, threshold);
@@ -281,7 +292,31 @@ Bounds calibrate(const Expected& expected, const HonestRuns& runs, const model::
     for (std::size_t band = 0; band < first.size(); ++band)
       errors.bands.perturbed[band] = (first[band] + second[band]) / 2;
   }
-  return bounds_of(expected.dtype, expected.shape, errors, numerics);
+  return errors;
+}
+
+bool add_honest_run(const Expected& expected, std::span<const double> run, double share, HonestErrors& errors) {
+  if (run.empty()) return true;
+  const Measure measure{calibration_scale(errors.row_sizes), overflow_threshold(expected.dtype), share};
+  const RowError error = measure_run(expected, run, row_length_of(expected.shape), measure, errors.row_errors);
+  errors.error_squares = larger(errors.error_squares, error.squares);
+  return error.finite;
+}
+
+bool needs_more_runs(DType dtype, const HonestErrors& errors, const model::Numerics& numerics) {
+  if (!model::is_floating(dtype)) return false;
+  const RelativeErrors relative = relative_errors(errors.row_sizes, errors.row_errors);
+  const Bounds bounds = bounds_of(dtype, {}, {}, numerics);  // what every element may be off by
+  return relative.largest > kOutlierRoom * relative.median &&
+         kElementwiseRoom * relative.largest > larger(bounds.relative, of_stated(numerics));
+}
+
+std::uint64_t seed_of_more(std::uint64_t perturbation, int run) {
+  return base::derive_seed(perturbation, "more " + std::to_string(run));
+}
+
+Bounds calibrate(const Expected& expected, const HonestRuns& runs, const model::Numerics& numerics) {
+  return bounds_of(expected.dtype, expected.shape, honest_errors(expected, runs, numerics), numerics);
 }
 
 std::optional<double> factor_over_float(const Bounds& all, const Bounds& alone) {

@@ -87,6 +87,21 @@ double calibration_scale(const std::vector<double>& row_sizes);
 double share_of_float_error(model::DType dtype, const model::Numerics& numerics);
 Bounds bounds_of(model::DType dtype, const std::vector<std::int64_t>& shape, const HonestErrors& errors,
                  const model::Numerics& numerics);
+/// What `calibrate` takes the bounds from.
+HonestErrors honest_errors(const Expected& expected, const HonestRuns& runs, const model::Numerics& numerics);
+/// One run more; `share` of every difference counts. Returns whether it is finite wherever it must be. An empty one
+/// changes nothing.
+bool add_honest_run(const Expected& expected, std::span<const double> run, double share, HonestErrors& errors);
+
+/// Whether some rows were off by so much more than the usual one that their bounds rest on their own errors alone, and
+/// by more than any element may be: in a
+/// softmax of large logits those in which two of them nearly tie. In one such row in a hundred two runs are off by less
+/// than an eighth of what the next honest one is off by; with kMoreRuns it is one in millions.
+bool needs_more_runs(model::DType dtype, const HonestErrors& errors, const model::Numerics& numerics);
+/// Further runs on perturbed inputs: in float where each tensor's share_of_float_error is 1, else in double.
+inline constexpr int kMoreRuns = 8;
+/// Of each of them its own.
+std::uint64_t seed_of_more(std::uint64_t perturbation, int run);
 
 /// The root of a band's mean square, and what it may be; not scaled.
 struct BandError {

@@ -286,23 +286,41 @@ base::Result<HostCalibration> calibrate_on_host(const model::Definition& definit
     TRY_ASSIGN(both, reference(Precision::float32, perturbed(definition, inputs, seed + 2), invocation));
   }
   bool enough = true;  // the float run would do
+  bool more_needed = false;
+  std::vector<Expected> expected(whole.outputs.size());
+  std::vector<HonestErrors> errors;
   for (std::size_t i = 0; i < whole.outputs.size(); ++i) {
     const model::TensorSpec& output = whole.outputs[i];
-    Expected expected;
-    expected.dtype = output.dtype;
-    if (output.shape) expected.shape = model::shape_of(output, axes);
+    expected[i].dtype = output.dtype;
+    if (output.shape) expected[i].shape = model::shape_of(output, axes);
     if (model::is_floating(output.dtype)) {
-      expected.values = out.exact[i].values;
+      expected[i].values = std::move(out.exact[i].values);
     } else {
-      expected.integers = decode_integers(output.dtype, out.exact[i].bytes);
+      expected[i].integers = decode_integers(output.dtype, out.exact[i].bytes);
     }
     HonestRuns runs{narrow[i].values, first[i].values, second[i].values, both[i].values};
     if (!known.empty()) runs.float_factor = known[i];
-    out.bounds.push_back(calibrate(expected, runs, definition.numerics));
+    errors.push_back(honest_errors(expected[i], runs, definition.numerics));
+    more_needed = more_needed || needs_more_runs(output.dtype, errors.back(), definition.numerics);
     // Zero stands for none: GCC 12 takes the value of an empty optional for uninitialized here.
-    const double factor = known.empty() ? float_factor(expected, runs, definition.numerics).value_or(0) : 0;
+    const double factor = known.empty() ? float_factor(expected[i], runs, definition.numerics).value_or(0) : 0;
     enough = enough && factor > 0;
     out.factors.push_back(factor);
+  }
+  if (more_needed) {
+    const auto in_float = [&](const model::TensorSpec& tensor) {
+      return share_of_float_error(tensor.dtype, definition.numerics) == 1;
+    };
+    const bool all = std::ranges::all_of(whole.inputs, in_float) && std::ranges::all_of(whole.outputs, in_float);
+    for (int run = 0; run < kMoreRuns; ++run) {
+      const auto more_inputs = perturbed(definition, inputs, seed_of_more(seed, run));
+      TRY_ASSIGN(const auto more, reference(all ? Precision::float32 : Precision::float64, more_inputs, invocation));
+      for (std::size_t i = 0; i < errors.size(); ++i) add_honest_run(expected[i], more[i].values, 1, errors[i]);
+    }
+  }
+  for (std::size_t i = 0; i < errors.size(); ++i) {
+    out.bounds.push_back(bounds_of(expected[i].dtype, expected[i].shape, errors[i], definition.numerics));
+    out.exact[i].values = std::move(expected[i].values);
   }
   if (!enough) out.factors.clear();
   return out;

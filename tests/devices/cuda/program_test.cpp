@@ -210,6 +210,27 @@ TEST_F(Programs, ErrorsOfEarlierSlots_StandForThreeRunsOfTheReference) {
   EXPECT_FALSE(prepared(64, 4)) << "a slot of the first generation meets all of them";
 }
 
+TEST_F(Programs, WhereARowStandsAloneMoreRunsAreMade) {
+  columns_ = 64;
+  task_->definition.axes.push_back({"N", columns_});
+  for (model::TensorSpec* tensor : {&task_->definition.inputs[0], &task_->definition.outputs[0]})
+    tensor->shape->emplace_back("N");
+  const auto prepared_with = [&](int most_runs_in_float) {
+    std::string text = kReference;
+    // The first row alone loses its last digits.
+    text.replace(text.find("(x[i] * 2 + 0.5)"), 16,
+                 "(x[i] * 2 + real(0.5) + (i < 64 ? real(4096) : 0) - (i < 64 ? 4096 : 0))");
+    text.replace(text.find("  const int i"), 0,
+                 "  static int runs; if (sizeof(real) == 4 && threadIdx.x == 0 && blockIdx.x == 0 && ++runs > " +
+                     std::to_string(most_runs_in_float) + ") __trap();\n");
+    in_double_ = task_->device.add(reference_of("double", model::DType::float64, text));
+    in_float_ = task_->device.add(reference_of("float", model::DType::float32, text));
+    return prepared(4096 / columns_, 1000 + most_runs_in_float).has_value();
+  };
+  EXPECT_FALSE(prepared_with(2 + evaluation::kMoreRuns - 1));
+  EXPECT_TRUE(prepared_with(2 + evaluation::kMoreRuns));
+}
+
 TEST_F(Programs, ErrorsOfEarlierSlots_StandForThoseOfEachBand) {
   columns_ = 64;
   model::Definition& definition = task_->definition;
