@@ -276,7 +276,7 @@ base::Result<HostCalibration> calibrate_on_host(const model::Definition& definit
                                       model::size_of(output.dtype));
   }
   TRY_ASSIGN(out.exact, reference(Precision::float64, inputs, invocation));
-  TRY_ASSIGN(const auto narrow, reference(Precision::float32, inputs, invocation));
+  TRY_ASSIGN(auto narrow, reference(Precision::float32, inputs, invocation));
   std::vector<ReferenceTensor> first(narrow.size());
   std::vector<ReferenceTensor> second(narrow.size());
   std::vector<ReferenceTensor> both(narrow.size());
@@ -307,6 +307,7 @@ base::Result<HostCalibration> calibrate_on_host(const model::Definition& definit
     enough = enough && factor > 0;
     out.factors.push_back(factor);
   }
+  for (auto* const measured : {&narrow, &first, &second, &both}) measured->clear();  // outputs may be large
   if (more_needed) {
     const auto in_float = [&](const model::TensorSpec& tensor) {
       return share_of_float_error(tensor.dtype, definition.numerics) == 1;
