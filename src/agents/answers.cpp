@@ -171,7 +171,7 @@ std::vector<Json> lesson_objects(std::string_view text) {
     }
     ++looks;
     const std::string_view candidate = object_at(text.substr(at));
-    Json value = Json::parse(candidate, nullptr, false);
+    Json value = base::json_or_discarded(candidate);
     at += value.is_discarded() ? 1 : candidate.size();
     if (value.is_object() && value.contains("title")) found.push_back(std::move(value));
   }

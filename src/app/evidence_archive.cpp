@@ -60,20 +60,7 @@ std::string manifest_of(const std::vector<TarMember>& members, int schema) {
 
 /// JSON that anybody may have written, not too deep.
 Result<Json> parse_foreign(std::string_view text, const std::string& what) {
-  int depth = 0;
-  bool quoted = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '\\' && quoted) {
-      ++i;
-    } else if (c == '"') {
-      quoted = !quoted;
-    } else if (!quoted && (c == '[' || c == '{')) {
-      if (++depth > kDeepestJson) return fail(ErrorCode::corrupt, what + ": is nested too deeply");
-    } else if (!quoted && (c == ']' || c == '}')) {
-      --depth;
-    }
-  }
+  if (base::nests_deeper(text, kDeepestJson)) return fail(ErrorCode::corrupt, what + ": is nested too deeply");
   return base::parse_json(text, what);
 }
 

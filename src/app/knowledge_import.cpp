@@ -266,7 +266,7 @@ Result<void> check_says_something(const model::Experience& experience, const std
 
 Result<Imported> read_experiences(std::string_view text, const std::string& what, const ImportDefaults& defaults) {
   Imported imported;
-  const Json whole = Json::parse(text, nullptr, false);
+  const Json whole = base::json_or_discarded(text);
   if (whole.is_array()) {
     for (std::size_t i = 0; i < whole.size(); ++i)
       TRY(take(whole[i], what + ": item " + std::to_string(i + 1), defaults, imported));

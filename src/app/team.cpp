@@ -317,7 +317,7 @@ base::Result<std::optional<std::uint64_t>> recorded_seed(const AgentFlags& flags
   const auto text = base::read_file(file);
   if (!text && text.error().code == base::ErrorCode::not_found) return std::nullopt;
   if (!text) return tl::make_unexpected(text.error());
-  const base::Json run = base::Json::parse(*text, nullptr, false);
+  const base::Json run = base::json_or_discarded(*text);
   TRY(base::check_schema(run, 1, file.string()));
   if (!run.is_object() || !run.value("seed", base::Json()).is_number_unsigned()) {
     return base::fail(base::ErrorCode::corrupt,

@@ -5,7 +5,32 @@
 
 namespace accelopt::base {
 
+bool nests_deeper(std::string_view text, int levels) {
+  int depth = 0;
+  bool quoted = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (quoted) {
+      if (c == '\\') ++at;
+      quoted = c != '"';
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == '[' || c == '{') {
+      if (++depth > levels) return true;
+    } else if (c == ']' || c == '}') {
+      --depth;
+    }
+  }
+  return false;
+}
+
+Json json_or_discarded(std::string_view text) {
+  if (nests_deeper(text, kDeepestJson)) return Json(Json::value_t::discarded);
+  return Json::parse(text, nullptr, false);
+}
+
 Result<Json> parse_json(std::string_view text, std::string_view what) {
+  if (nests_deeper(text, kDeepestJson)) return fail(ErrorCode::parse, std::string(what) + ": nested too deeply");
   try {
     return Json::parse(text);
   } catch (const nlohmann::json::exception& problem) {

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -18,8 +20,16 @@ namespace accelopt::base {
 using Json = nlohmann::json;
 class JsonText;  // json_text.hpp
 
-/// The parsed text. @error parse: not JSON; the message begins with `what` and names the position.
+/// Brackets within brackets that a text may have: what copies, compares or writes a value calls itself once for each.
+inline constexpr int kDeepestJson = 200;
+/// Whether brackets stand in brackets on more than so many levels; of JSON, not parsed yet.
+bool nests_deeper(std::string_view text, int levels);
+
+/// The parsed text. @error parse: not JSON, or deeper than kDeepestJson; the message begins with `what` and names the
+/// position.
 Result<Json> parse_json(std::string_view text, std::string_view what);
+/// The same; a discarded value in place of an error.
+Json json_or_discarded(std::string_view text);
 
 /// One line, keys sorted, invalid UTF-8 replaced: equal values give equal text, so it can be hashed.
 std::string canonical(const Json& value);
@@ -40,9 +50,11 @@ void read_field(const Json& object, const char* key, T& target) {
   if (const auto found = object.find(key); found != object.end() && !found->is_null()) found->get_to(target);
 }
 
-/// Whether a JSON number with a fraction or an exponent, cut to a whole one, is one of T's. True for anything else.
+/// Whether a JSON number, cut to a whole one, is one of T's. True for anything else.
 template <class T, class AnyJson>
 bool fits(const AnyJson& in) {
+  if (in.is_number_unsigned()) return std::in_range<T>(*in.template get_ptr<const std::uint64_t*>());
+  if (in.is_number_integer()) return std::in_range<T>(*in.template get_ptr<const std::int64_t*>());
   if (!in.is_number_float()) return true;
   // The least number is a power of two, and so is the one behind the greatest.
   const double value = std::trunc(*in.template get_ptr<const double*>());
@@ -55,7 +67,7 @@ std::string text_at(const Json& object, const char* key);
 
 }  // namespace accelopt::base
 
-/// A stranger's 1e300 for a whole number is an error: nlohmann casts it, which is undefined.
+/// A stranger's 1e300 or 5000000000 for an int is an error: nlohmann casts it, which is undefined or another number.
 template <class T>
 requires(std::is_integral_v<T> && !std::is_same_v<T, bool> &&
          !std::is_same_v<T, char>) struct nlohmann::adl_serializer<T, void> {

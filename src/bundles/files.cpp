@@ -23,24 +23,6 @@ namespace {
 
 constexpr int kDeepestNesting = 64;  ///< of an honest file: below 20
 
-bool too_deep(std::string_view text) {
-  int depth = 0;
-  bool in_string = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string) {
-      if (c == '\\') ++i;
-      in_string = c != '"';
-      continue;
-    }
-    if (c == '"') in_string = true;
-    if (c == '[' || c == '{') ++depth;
-    if (c == ']' || c == '}') --depth;
-    if (depth > kDeepestNesting) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 base::Result<std::string> read_plain_file(const std::filesystem::path& root, const std::string& name,
@@ -79,7 +61,8 @@ base::Result<std::string> read_plain_file(const std::filesystem::path& root, con
 }
 
 base::Result<Json> parse_distrusted(std::string_view text, std::string_view what) {
-  if (too_deep(text)) return fail(ErrorCode::corrupt, std::string(what) + ": nested too deeply");
+  if (base::nests_deeper(text, kDeepestNesting))
+    return fail(ErrorCode::corrupt, std::string(what) + ": nested too deeply");
   auto parsed = base::parse_json(text, what);
   if (!parsed) return fail(ErrorCode::corrupt, parsed.error().message);
   return parsed;

@@ -43,7 +43,7 @@ class AnthropicReader final : public AnswerReader {
  public:
   tl::expected<void, WireProblem> take(std::string_view text) override {
     using Kind = WireProblem::Kind;
-    const Json value = Json::parse(text, nullptr, false);
+    const Json value = base::json_or_discarded(text);
     if (value.is_discarded())
       return tl::make_unexpected(WireProblem{Kind::malformed, "it is not JSON: " + sanitized(text), 0});
     const Json& error = member(value, "error");

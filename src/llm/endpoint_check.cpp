@@ -45,7 +45,7 @@ EndpointFinding key_finding(const EndpointOptions& options, int status, const st
 
 /// Whether a list of models, as chat-completions servers give it, names the model; none where it is no such list.
 std::optional<bool> lists_model(const std::string& body, const std::string& model) {
-  const base::Json value = base::Json::parse(body, nullptr, false);
+  const base::Json value = base::json_or_discarded(body);
   const base::Json& data = member(value, "data");
   if (!data.is_array()) return std::nullopt;
   for (const base::Json& item : data) {

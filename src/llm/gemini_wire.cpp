@@ -16,7 +16,7 @@ using base::Json;
 class GeminiReader final : public AnswerReader {
  public:
   tl::expected<void, WireProblem> take(std::string_view text) override {
-    const Json value = Json::parse(text, nullptr, false);
+    const Json value = base::json_or_discarded(text);
     if (value.is_discarded()) {
       return tl::make_unexpected(WireProblem{WireProblem::Kind::malformed, "it is not JSON: " + sanitized(text), 0});
     }

@@ -321,7 +321,7 @@ base::Result<Recording> Recording::load(const std::filesystem::path& folder) {
   std::ranges::sort(files);
   for (const std::filesystem::path& file : files) {
     TRY_ASSIGN(const std::string text, base::read_file(file));
-    const Json value = Json::parse(text, nullptr, false);
+    const Json value = base::json_or_discarded(text);
     TRY(base::check_schema(value, kRecordingSchema, file.string()));
     try {
       Answer answer;

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kLongestServerWords = 300;
 
 base::Json parse_or_null(std::string_view text) {
-  base::Json value = base::Json::parse(text, nullptr, false);
+  base::Json value = base::json_or_discarded(text);
   if (value.is_discarded()) return {};
   // Some servers put a streamed answer's error into a list.
   if (value.is_array() && !value.empty()) return value.front();

@@ -64,7 +64,7 @@ Result<ToolResult> outcome_of(const CommandTool& command, const fs::path& stem, 
     Json lines = Json::array();
     for (std::size_t at = 0; at < out.size();) {
       const std::size_t end = std::min(out.find('\n', at), out.size());
-      Json line = Json::parse(out.substr(at, end - at), nullptr, false);
+      Json line = base::json_or_discarded(out.substr(at, end - at));
       if (line.is_object()) lines.push_back(std::move(line));
       at = end + 1;
     }

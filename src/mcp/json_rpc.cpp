@@ -15,26 +15,6 @@ bool is_id(const Json& id) {
   return id.is_string() || id.is_number_integer();
 }
 
-/// Whether brackets stand deeper in brackets than kDeepest. Looked at before parsing.
-bool too_deep(std::string_view text) {
-  int depth = 0;
-  bool quoted = false;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const char c = text[at];
-    if (quoted) {
-      if (c == '\\') ++at;
-      quoted = c != '"';
-    } else if (c == '"') {
-      quoted = true;
-    } else if (c == '[' || c == '{') {
-      if (++depth > kDeepest) return true;
-    } else if (c == ']' || c == '}') {
-      --depth;
-    }
-  }
-  return false;
-}
-
 tl::unexpected<Unreadable> unreadable(Json id, RpcCode code, std::string message) {
   return tl::make_unexpected(Unreadable{std::move(id), {code, std::move(message), {}}});
 }
@@ -42,7 +22,7 @@ tl::unexpected<Unreadable> unreadable(Json id, RpcCode code, std::string message
 }  // namespace
 
 tl::expected<std::optional<Message>, Unreadable> read_message(std::string_view text) {
-  if (too_deep(text))
+  if (base::nests_deeper(text, kDeepest))
     return unreadable({}, RpcCode::parse_error,
                       "the message nests deeper than " + std::to_string(kDeepest) + " levels");
   auto parsed = base::parse_json(text, "the message");

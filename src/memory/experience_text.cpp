@@ -115,7 +115,7 @@ bool unescape(std::string_view bytes, std::string& out) {
 /// Likewise with every escape and script, checked as JSON.
 bool text_of_bytes(std::string_view bytes, std::string& out) {
   if (unescape(bytes, out)) return true;
-  const Json text = Json::parse("\"" + std::string(bytes) + "\"", nullptr, false);
+  const Json text = base::json_or_discarded("\"" + std::string(bytes) + "\"");
   if (!text.is_string()) return false;
   out = text.get<std::string>();
   return true;
@@ -136,7 +136,7 @@ bool take_text(std::string_view key, std::string_view bytes, Part part, Experien
 bool take_value(std::string_view key, std::string_view bytes, Experience& it) {
   if (key == "effect" || key == "workloads") {
     if (bytes == "null" || bytes == "[]") return true;
-    const Json value = Json::parse(bytes, nullptr, false);
+    const Json value = base::json_or_discarded(bytes);
     if (key == "effect") {
       const auto effect = base::decode<model::Interval>(value, kContent);
       if (effect) it.effect = *effect;

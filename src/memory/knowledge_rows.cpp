@@ -40,7 +40,7 @@ std::optional<Item> KnowledgeRows::item_of(const SqlQuery& row, Part part) {
   item.experience.id = id;  // what the text says of itself counts for nothing
   item.quarantined = row.integer(3) != 0;
   if (const std::string suspicions = row.text(4); suspicions != "[]") {
-    const Json list = Json::parse(suspicions, nullptr, false);
+    const Json list = base::json_or_discarded(suspicions);
     const auto known = base::decode<std::vector<std::string>>(list, "suspicions");
     item.suspicions = known ? *known : made_fit(item.experience).suspicions;
   }

@@ -119,12 +119,16 @@ Result<MadeCases> Driver::make_cases(const fs::path& tree, const CaseRequest& re
                 .readable = {files()}};
   MadeCases cases(out, to_string(request));
   TRY_ASSIGN(const JailedResult result, jail_->run(run));
-  std::error_code ignored;
-  if (!result.succeeded || !fs::exists(out, ignored)) {
+  const auto refused = [&](std::string_view why) {
     return base::fail(ErrorCode::invalid_argument,
-                      fmt::format("driver.cases made no cases ({}): {}: {}", to_string(request), result.end,
-                                  last_line(result.errors)));
-  }
+                      fmt::format("driver.cases made no cases ({}): {}: {}", to_string(request), result.end, why));
+  };
+  // We copy it, with rights that whoever made it lacks: a link would lead us to what it cannot read.
+  std::error_code absent;
+  const fs::file_status made = fs::symlink_status(out, absent);
+  if (!result.succeeded || !fs::exists(made)) return refused(last_line(result.errors));
+  if (!fs::is_regular_file(made) || fs::hard_link_count(out, absent) != 1)
+    return refused(out.filename().string() + " is no file of its own, but a link or something else");
   return cases;
 }
 

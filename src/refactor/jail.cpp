@@ -22,6 +22,7 @@ using base::Result;
 
 constexpr auto kMachine = std::to_array<const char*>({"/usr", "/lib", "/lib64", "/bin", "/opt", "/etc/ld.so.cache",
                                                       "/etc/alternatives", "/etc/localtime", "/dev/urandom"});
+constexpr const char* kNullDevice = "/dev/null";
 constexpr auto kToolFolders = std::to_array<const char*>({"/usr/local/bin", "/usr/bin", "/bin", "/usr/local/go/bin"});
 constexpr std::uint64_t kProcesses = 256;
 constexpr std::uint64_t kDescriptors = 1024;
@@ -116,7 +117,7 @@ Result<JailedResult> Jail::run(const JailedRun& run) const {
   files.readable.assign(kMachine.begin(), kMachine.end());
   files.readable.insert(files.readable.end(), tools_.begin(), tools_.end());
   files.readable.insert(files.readable.end(), run.readable.begin(), run.readable.end());
-  files.writable = {"/dev/null"};
+  files.writable = {kNullDevice};
   // Not the whole folder: what may be written would be readable as well.
   if (counts)
     files.readable.insert(files.readable.end(), {run.scratch / "home", run.scratch / "tmp"});
@@ -152,6 +153,12 @@ Result<JailedResult> Jail::run(const JailedRun& run) const {
                     .processes = kProcesses,
                     .descriptors = counts ? kCountedDescriptors : kDescriptors};
   options.named_user = true;
+  options.changes_only.emplace();
+  for (const auto* const paths : {&files.writable, &files.results}) {
+    for (const fs::path& one : *paths) {
+      if (one != kNullDevice) options.changes_only->push_back(one.string());
+    }
+  }
   options.filter = &*filter;
   options.file_rules = &rules;
   options.descriptors = {{own_errors.get(), 2}};

@@ -18,6 +18,7 @@
 #include "base/names.hpp"
 #include "sandbox/clone.hpp"
 #include "sandbox/landlock.hpp"
+#include "sandbox/mounts.hpp"
 
 namespace accelopt::sandbox {
 namespace {
@@ -56,6 +57,25 @@ void find_namespaces(Capabilities& found) {
   }
 }
 
+int exit_by_what_it_can_mount(void* answer) {
+  *static_cast<bool*>(answer) = make_read_only({});
+  return 0;
+}
+
+/// Whether a child in these namespaces can make all file systems read-only for itself.
+bool can_make_read_only(int flags) {
+  constexpr std::size_t kStackBytes = 64UL * 1024;
+  if ((flags & CLONE_NEWNS) == 0) return false;
+  void* stack = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (stack == MAP_FAILED) return false;
+  bool can = false;
+  const int pid = __clone(&exit_by_what_it_can_mount, static_cast<char*>(stack) + kStackBytes,
+                          CLONE_VM | CLONE_VFORK | SIGCHLD | flags, &can);
+  if (pid > 0) waitpid(pid, nullptr, 0);
+  munmap(stack, kStackBytes);
+  return can;
+}
+
 int wait_for_a_signal(void*) {
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);  // else it outlives a parent that is killed before it is done
   while (true) pause();
@@ -84,6 +104,7 @@ bool can_watch(int flags) {
 Capabilities probe() {
   Capabilities found;
   find_namespaces(found);
+  found.read_only_mounts = can_make_read_only(found.namespace_flags);
   const unsigned action = SECCOMP_RET_TRAP;
   found.filters = syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
   if (!found.filters) found.filter_error = errno;
@@ -152,6 +173,9 @@ std::vector<Layer> layers() {
             "they see no process, mount or shared memory of others", "they can see this machine's processes", allow),
       layer("net-ns", of_namespace(CLONE_NEWNET), "they have no network device",
             "only the system call filter keeps them off the network", allow),
+      layer("read-only", state_of(found.read_only_mounts, (found.namespace_flags & CLONE_NEWNS) == 0),
+            "changes of repositories cannot change modes and times of this user's files",
+            "they can, and keep something there from one run to the next", "run Linux 5.12 or later; see pid-ns"),
       layer("landlock", state_of(found.landlock > 0, found.landlock_error != ENOSYS),
             "candidates reach no file, compilers only the toolchain's and their own folder",
             "a compiler can be made to read any file that this user can read",

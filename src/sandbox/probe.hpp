@@ -15,7 +15,8 @@ struct Capabilities {
   int filter_error = 0;     ///< errno where there is none
   int landlock = 0;         ///< version, 0: none
   int landlock_error = 0;   ///< errno where there is none
-  bool watching = false;    ///< the machine tells where a stopped child stands (/proc/<pid>/syscall)
+  bool read_only_mounts = false;  ///< a child can make all file systems read-only for itself
+  bool watching = false;          ///< the machine tells where a stopped child stands (/proc/<pid>/syscall)
 };
 
 /// Probed at the first call; safe from any thread.

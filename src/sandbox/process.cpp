@@ -24,6 +24,7 @@
 #include <string_view>
 
 #include "sandbox/clone.hpp"
+#include "sandbox/mounts.hpp"
 #include "sandbox/probe.hpp"
 
 namespace accelopt::sandbox {
@@ -51,6 +52,8 @@ struct ChildPlan {
   int end_socket = -1;     ///< takes its listener
   int file_rules = -1;
   int null_device = -1;
+  bool read_only = false;  ///< all but `writable`
+  std::vector<const char*> writable;
   pid_t parent = 0;
   volatile int failure = 0;        ///< errno of the step that failed
   const char* volatile step = "";  ///< its name
@@ -181,6 +184,9 @@ int child_main(void* argument) {
   if (plan.fixed_layout) personality(ADDR_NO_RANDOMIZE);
   go_first_without_memory();
   take_names(plan);
+  // The working folder is one of the new view's.
+  if (plan.read_only && (!make_read_only(plan.writable) || chdir(plan.directory) != 0))
+    return give_up(plan, "read-only file systems");
   if (!report_ends(plan)) return give_up(plan, "reports of its end");
   if (!place_descriptors(plan)) return give_up(plan, "descriptors");
   for (const auto& [resource, limit] : plan.limits) {
@@ -278,6 +284,10 @@ base::Result<Process> spawn(const SpawnOptions& options) {
   plan.filter = capabilities().filters ? options.filter : nullptr;
   plan.file_rules = options.file_rules != nullptr ? options.file_rules->get() : -1;
   plan.null_device = null_device.get();
+  plan.read_only = options.changes_only && options.own_namespaces && capabilities().read_only_mounts;
+  if (plan.read_only) {
+    for (const std::string& path : *options.changes_only) plan.writable.push_back(path.c_str());
+  }
   EndReports reports;
   if (options.reports_ends && capabilities().filters) reports = prepare_end_reports();
   if (reports.theirs.valid()) {

@@ -44,6 +44,8 @@ struct SpawnOptions {
   const FilterProgram* filter = nullptr;             ///< installed just before the program starts
   const base::FileDescriptor* file_rules = nullptr;  ///< a Landlock rule set
   bool reports_ends = false;                         ///< where this machine can: see Process::ends
+  /// Where this machine can, nothing else can be changed, modes and times included; none: whatever its user may change.
+  std::optional<std::vector<std::string>> changes_only{};
 };
 
 /// How a child ended.

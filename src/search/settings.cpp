@@ -155,7 +155,7 @@ base::Result<void> set_by_name(SearchSettings& settings, std::string_view name, 
     for (const auto& item : all.items()) known += (known.empty() ? "" : ", ") + item.key();
     return fail(ErrorCode::invalid_argument, "unknown setting \"" + key + "\"; known are " + known);
   }
-  Json parsed = Json::parse(value, nullptr, false);
+  Json parsed = base::json_or_discarded(value);
   if (parsed.is_discarded()) parsed = std::string(value);
   all[key] = parsed;
   if (key == "strategy") TRY(parse_strategy(value));

@@ -78,6 +78,32 @@ TEST(Canonical, ASpecialByteAnywhere_IsWrittenAsByTheLibrary) {
   }
 }
 
+TEST(Json, NestingIsLimited) {
+  const auto nested = [](int levels) {
+    return std::string(static_cast<std::size_t>(levels), '[') + std::string(static_cast<std::size_t>(levels), ']');
+  };
+  EXPECT_TRUE(parse_json(nested(kDeepestJson), "a text"));
+  const auto deep = parse_json(nested(kDeepestJson + 1), "a text");
+  ASSERT_FALSE(deep);
+  EXPECT_EQ(deep.error().message, "a text: nested too deeply");
+  EXPECT_TRUE(json_or_discarded(nested(1'000'000)).is_discarded());
+  EXPECT_FALSE(json_or_discarded(nested(kDeepestJson)).is_discarded());
+  EXPECT_TRUE(nests_deeper(R"({"a": [[]]})", 2));
+  EXPECT_FALSE(nests_deeper(R"({"a": [[]]})", 3));
+  EXPECT_FALSE(nests_deeper(R"(["[[[[", "\"[[[[", [], [], []])", 2)) << "in a text they are none";
+}
+
+TEST(Json, WholeNumbers_ThatDoNotFit_AreAnError) {
+  EXPECT_FALSE(decode<int>(Json(std::int64_t{5000000000}), "a number"));
+  EXPECT_FALSE(decode<int>(Json(std::int64_t{-5000000000}), "a number"));
+  EXPECT_FALSE(decode<std::int64_t>(Json(std::numeric_limits<std::uint64_t>::max()), "a number"));
+  EXPECT_FALSE(decode<std::uint64_t>(Json(-1), "a number"));
+  EXPECT_FALSE(decode<std::optional<std::uint8_t>>(Json(256), "a number"));
+  EXPECT_EQ(decode<int>(Json(std::numeric_limits<int>::min()), "a number"), std::numeric_limits<int>::min());
+  EXPECT_EQ(decode<std::uint64_t>(Json(std::numeric_limits<std::uint64_t>::max()), "a number"),
+            std::numeric_limits<std::uint64_t>::max());
+}
+
 TEST(Json, Fractions_ThatDoNotFitAWholeNumber_AreAnError) {
   struct Case {
     double value;

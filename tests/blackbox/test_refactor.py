@@ -104,6 +104,28 @@ class CheckTest(support.TestCase):
         self.assertTrue(all("became slower" in fact for fact in gates.get("confirm", {"facts": []})["facts"]), json.dumps(gates))
         self.assertEqual(state_of(self.repository), before)
 
+    def test_results_that_nest_a_million_levels_are_wrong_ones(self):
+        support.with_task(self.repository, ('compare = "bytes"', 'compare = "json"'))
+        nests = """\
+    import os, sys
+    if len(network) > 9:
+        with open(sys.argv[2], "w") as f:
+            f.write("[" * 1_000_000 + "]" * 1_000_000)
+        os._exit(0)
+"""
+        self.refused(self.body(nests + self.source[self.source.index("    waiting = ["):]), "differential", "the results differ")
+
+    def test_cases_are_no_link_to_what_is_out_of_reach(self):
+        secret = self.folder / "secret"
+        secret.write_text("of nobody else")
+        (self.task_folder / "cases.py").write_text(f"import os, sys\nos.symlink({str(secret)!r}, sys.argv[5])\n")
+        driver = self.task_folder / "driver.py"
+        driver.write_text("import sys\nraise SystemExit(open(sys.argv[1]).read())\n")
+        linted = self.accelopt("refactor", "lint", self.task_folder)
+        self.assertEqual(linted.code, 1, linted)
+        self.assertIn("cases is no file of its own, but a link", linted.err)
+        self.assertNotIn("nobody else", linted.err + linted.out)
+
     def test_honest_changes_pass(self):
         found = self.check(self.body(FAST))
         self.assertEqual(found["verdict"], "faster", json.dumps(found["gates"]))

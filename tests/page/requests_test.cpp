@@ -62,6 +62,8 @@ TEST(PageRequests, WhatIsNotThere_IsSaid) {
 TEST(PageRequests, BodiesAreObjects_AndErrorsHaveTheirStatus) {
   EXPECT_EQ(asked("POST", "/api/memory/x", "", "{nonsense").status, 400);
   EXPECT_EQ(asked("POST", "/api/memory/x", "", "[1]").status, 400);
+  const std::string nested = "{\"title\":" + std::string(300'000, '[') + std::string(300'000, ']') + "}";
+  EXPECT_EQ(asked("POST", "/api/memory/x", "", nested).status, 400);
   EXPECT_EQ(asked("POST", "/api/memory/x", "", R"({"title": "t"})").body, R"({"title":"t"})");
   const auto missing = asked("POST", "/api/memory/x", "", "{}");
   EXPECT_EQ(missing.status, 404);

@@ -50,6 +50,17 @@ TEST(TestReports, TruncatedReport_GivesWhatIsThere) {
   EXPECT_TRUE(read(TestFormat::tap, "").empty());
 }
 
+TEST(TestReports, HostileReport_TakesNoLongerThanItsLength) {
+  std::string tags;
+  std::string entities;
+  for (int i = 0; i < 300'000; ++i) {
+    tags += "<testcase";
+    entities += "&lt;";
+  }
+  EXPECT_EQ(read(TestFormat::junit, tags + ">"), (TestOutcomes{{"::", TestOutcome::passed}}));
+  EXPECT_EQ(first_failure("<failure>" + entities + "</failure>"), std::string(1500, '<'));
+}
+
 TEST(FirstFailure, Junit_SaysMessageAndText) {
   EXPECT_EQ(first_failure(R"(<testsuite><testcase classname="a" name="b"/><testcase classname="a" name="c">)"
                           R"(<failure message="assert 1 &lt; 0">line&#10;E  no</failure></testcase></testsuite>)"),

@@ -264,6 +264,36 @@ TEST(Spawn, FileRulesHideEverythingElse) {
   EXPECT_EQ(run_to_end(options).output, "done\n");
 }
 
+TEST(Spawn, NothingButItsOwnFoldersIsChanged) {
+  if (!capabilities().read_only_mounts) GTEST_SKIP() << "this machine makes no file system read-only for a child";
+  const auto folder = *base::TemporaryFolder::create("accelopt-sandbox-test");
+  const std::filesystem::path own = folder.path() / "own";
+  ASSERT_TRUE(base::make_folders(own));
+  for (const std::filesystem::path& file : {folder.path() / "other", own / "file"})
+    ASSERT_TRUE(base::write_file(file, "x"));
+  SpawnOptions options = prisoner({});
+  options.named_user = true;
+  options.directory = own.string();
+  options.changes_only = {{own.string()}};
+  for (const char* what : {"mode", "times", "write"}) {
+    options.arguments = {what, (folder.path() / "other").string()};
+    EXPECT_EQ(run_to_end(options).output, "Read-only file system\n") << what;
+    options.arguments = {what, (own / "file").string()};
+    EXPECT_EQ(run_to_end(options).output, "done\n") << what;
+  }
+  options.arguments = {"write", "here"};
+  EXPECT_EQ(run_to_end(options).output, "done\n") << "the working folder is its own, too";
+  options.arguments = {"write", "/dev/null"};
+  EXPECT_EQ(run_to_end(options).output, "done\n");
+  options.changes_only.reset();
+  options.arguments = {"mode", (folder.path() / "other").string()};
+  EXPECT_EQ(run_to_end(options).output, "done\n");
+  options.changes_only = {{"/nowhere"}};
+  const auto refused = run(options, {}, nullptr, {});
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("read-only file systems"), std::string::npos) << refused.error().message;
+}
+
 TEST(Filters, EveryKindCompilesAndNamesAreKnown) {
   if (!capabilities().filters) GTEST_SKIP() << "this machine has no seccomp";
   for (const FilterKind kind :

@@ -177,7 +177,7 @@ Result<void> Client::sign_in() {
     TRY_ASSIGN(const http::Response response, send(http::Method::post, "/signin", kJson,
                                                    credentials.dump(-1, ' ', false, Json::error_handler_t::replace)));
     if (response.head.status == 200) {
-      const Json answer = Json::parse(response.body, nullptr, false);
+      const Json answer = base::json_or_discarded(response.body);
       token_ = answer.is_object() ? base::text_at(answer, "token") : "";
       if (!token_.empty()) return {};
       return tl::make_unexpected(error(ErrorCode::unsupported, "the answer to the sign-in holds no token"));

@@ -30,7 +30,7 @@ Json first_of(const std::vector<Json>& results) {
 /// The rows of one part that are this index's.
 bool take_part(const Json& text, const IndexName& name, std::vector<Json>& rows) {
   if (!text.is_string()) return false;
-  const Json part = Json::parse(text.get_ref<const std::string&>(), nullptr, false);
+  const Json part = base::json_or_discarded(text.get_ref<const std::string&>());
   if (!part.is_array()) return false;
   for (const Json& row : part) {
     const auto id = row.is_object() ? row.find("id") : row.end();

@@ -50,6 +50,8 @@ base::Result<std::string> listed(const fs::path& summary, const Case& from, cons
   OrderedJson json = OrderedJson::object();
   const auto text = base::read_foreign_file(summary, kMostFileBytes);
   if (text) {
+    if (base::nests_deeper(*text, base::kDeepestJson))
+      return fail(ErrorCode::parse, summary.string() + ": nested too deeply");
     json = OrderedJson::parse(*text, nullptr, false);
   } else if (text.error().code != ErrorCode::not_found) {
     return tl::make_unexpected(text.error());
