@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The only place that turns errors into exit codes.
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -110,6 +112,8 @@ static void tell_lost_output(int number) {
 }  // namespace accelopt::cli
 
 int main(int argc, char** argv) {
+  const rlimit none{0, 0};
+  setrlimit(RLIMIT_CORE, &none);  // keys that this process holds belong in no file
   try {
     const int exit = accelopt::cli::run(argc, argv);
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit;

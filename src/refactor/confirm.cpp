@@ -78,9 +78,10 @@ Result<Contest> Checker::contest(const CheckResult& leader, const CheckResult& c
   std::ranges::copy_if(units_, std::back_inserter(raced), &Unit::raced);
   const std::string workload = raced.front().workload;
   TRY_ASSIGN(const Deciding decides, deciding(leader, challenger));
-  Contest contest(Race(*driver_, decides, {.old_tree = leader.folder, .new_tree = challenger.folder},
-                       next_seed("triage"), settings_.hold),
-                  std::move(raced));
+  Contest contest(
+      Race(*driver_, decides, {.old_tree = leader.folder, .new_tree = challenger.folder, .base = base_folder_},
+           next_seed("triage"), settings_.hold),
+      std::move(raced));
   TRY_ASSIGN(contest.start_up_, contest.race_.measure_start_up(workload, difference));
   if (!difference.empty()) difference = "size 0: " + difference;
   return contest;

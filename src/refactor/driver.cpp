@@ -157,7 +157,7 @@ Result<DriverRun> Driver::run_once(const fs::path& tree, const fs::path& cases, 
 }
 
 Result<PairResult> Driver::run_pair(const Trees& trees, const CaseRequest& request) {
-  TRY_ASSIGN(const MadeCases cases, make_cases(trees.old_tree, request));
+  TRY_ASSIGN(const MadeCases cases, make_cases(trees.makes_cases(), request));
   return run_pair(trees, cases);
 }
 

@@ -43,6 +43,9 @@ class MadeCases {
 struct Trees {
   std::filesystem::path old_tree;
   std::filesystem::path new_tree;
+  std::filesystem::path base{};  ///< makes the cases, where the old tree is a change as well; empty: the old tree does
+
+  [[nodiscard]] const std::filesystem::path& makes_cases() const { return base.empty() ? old_tree : base; }
 };
 
 struct PairResult {

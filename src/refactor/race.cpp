@@ -112,7 +112,7 @@ base::Result<StartUp> Race::measure_start_up(const std::string& workload, std::s
   std::vector<double> old_peaks;
   std::vector<double> new_peaks;
   const CaseRequest request{.workload = workload, .size = 0, .count = 1, .seed = random_() >> 16U};
-  TRY_ASSIGN(const MadeCases cases, driver_->make_cases(trees_.old_tree, request));
+  TRY_ASSIGN(const MadeCases cases, driver_->make_cases(trees_.makes_cases(), request));
   for (int pair = 0; pair < kStartUpPairs; ++pair) {
     TRY_ASSIGN(const auto held, hold_());
     TRY_ASSIGN(const PairResult result, driver_->run_pair(trees_, cases));
@@ -130,7 +130,7 @@ base::Result<UnitTimes> Race::measure(const Unit& unit, const StartUp& start_up)
   const CaseRequest request{
       .workload = unit.workload, .size = unit.size, .count = unit.count, .seed = random_() >> 16U};
   // Made while others may measure.
-  TRY_ASSIGN(const MadeCases cases, driver_->make_cases(trees_.old_tree, request));
+  TRY_ASSIGN(const MadeCases cases, driver_->make_cases(trees_.makes_cases(), request));
   TRY_ASSIGN(const auto held, hold_());
   TRY_ASSIGN(PairResult pair, driver_->run_pair(trees_, cases));
   UnitTimes times;
