@@ -10,7 +10,7 @@
 #include "app/config.hpp"
 #include "app/run.hpp"
 #include "app/workspace.hpp"
-#include "base/files.hpp"
+#include "base/output_file.hpp"
 #include "model/judges.hpp"
 
 namespace accelopt::app {
@@ -155,7 +155,7 @@ Result<Verification> write_evidence(const Shell& shell, const EvidenceRequest& r
                 fmt::format("the record of run {} does not verify, so no archive was written: {}: {}", run.id,
                             check.name, check.text));
   }
-  TRY(base::write_file(request.output, archive));
+  TRY(base::write_output(request.output, archive));
   return verification;
 }
 

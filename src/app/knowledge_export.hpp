@@ -29,8 +29,4 @@ base::Result<void> export_lines(memory::KnowledgeStore& store,
 /// beside it.
 bool is_of_store(const std::filesystem::path& output, const std::string& store);
 
-/// Writes a whole file. A link stays: what it leads to is written. A device or a pipe stays what it is too, and is
-/// written through. @error permission_denied, exhausted, io; invalid_argument: a folder or a disk.
-base::Result<void> write_output(const std::filesystem::path& output, std::string_view bytes);
-
 }  // namespace accelopt::app

@@ -211,28 +211,23 @@ Result<Played> play(const Shell& shell, const RefactorSuitePlan& plan, const Gam
   return played;
 }
 
-/// Where lines go as soon as they are known.
+/// Where lines go as soon as they are known, behind those of whoever else writes there.
 class ResultsFile {
  public:
   static Result<ResultsFile> open(const fs::path& file) {
     if (!file.parent_path().empty()) TRY(base::make_folders(file.parent_path()));
     std::error_code ignored;
-    std::string text;
     if (fs::exists(file, ignored)) {
-      TRY_ASSIGN(text, base::read_foreign_file(file, kMostResults));
+      TRY_ASSIGN(const std::string text, base::read_foreign_file(file, kMostResults));
       TRY(report::read_resolve_lines(text, file.string()));
     }
-    return ResultsFile(file, std::move(text));
+    return ResultsFile(file);
   }
-  Result<void> add(const ResolveLine& line) {
-    text_ += base::canonical(line) + "\n";
-    return base::write_file(file_, text_);
-  }
+  Result<void> add(const ResolveLine& line) { return base::append_line(file_, base::canonical(line)); }
 
  private:
-  ResultsFile(fs::path file, std::string text) : file_(std::move(file)), text_(std::move(text)) {}
+  explicit ResultsFile(fs::path file) : file_(std::move(file)) {}
   fs::path file_;
-  std::string text_;
 };
 
 /// The first pass has nothing to remember.

@@ -185,6 +185,11 @@ base::Result<RunSettings> settings_from(const SearchFlags& flags, const Config& 
   TRY(search::check(search));
   TRY_ASSIGN(const auto recorded, recorded_seed(flags.agents));
   settings.measure.seed = flags.seed ? *flags.seed : recorded.value_or(base::random_seed());
+  if (!(flags.allow_regression >= 0 && flags.allow_regression < 1)) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("allow_regression is {}; it must be at least 0 and under 1, e.g. 0.05 for 5 %",
+                            flags.allow_regression));
+  }
   settings.measure.allow_regression = flags.allow_regression;
   if (search.rules == search::Rules::paper) settings.measure.protocol = model::Protocol::paper;
   if (flags.preset == search::kNkiBench) settings.measure.outputs = model::OutputCheck::nkibench;
@@ -194,7 +199,13 @@ base::Result<RunSettings> settings_from(const SearchFlags& flags, const Config& 
   settings.agents.tester = settings.tests > 0;
   // A run may be resumed from another folder.
   for (std::string* folder : {&settings.agents.mailbox, &settings.agents.record, &settings.agents.replay}) {
-    if (!folder->empty()) *folder = std::filesystem::absolute(*folder).lexically_normal().string();
+    if (folder->empty()) continue;
+    *folder = std::filesystem::absolute(*folder).lexically_normal().string();
+    // A journal keeps UTF-8.
+    if (base::json_or_discarded(base::canonical(*folder)) != base::Json(*folder)) {
+      return fail(ErrorCode::invalid_argument,
+                  *folder + ": a resumed run would not find it, as its name is not UTF-8; use another folder");
+    }
   }
   settings.device = with_configured_workers(flags.device, config);
   TRY(check(settings.device));

@@ -15,6 +15,10 @@
 #include <limits>
 #include <system_error>
 
+#include <fmt/format.h>
+
+#include "base/hash.hpp"
+
 namespace accelopt::base {
 
 ErrorCode code_of_errno(int number) {
@@ -98,11 +102,16 @@ Result<std::string> read_foreign_file(const std::filesystem::path& path, std::si
 }
 
 Result<void> write_file(const std::filesystem::path& path, std::string_view bytes) {
-  std::string pattern = path.string() + ".XXXXXX";
-  FileDescriptor file(::mkostemp(pattern.data(), O_CLOEXEC));
+  // Not mkostemp and fchmod: to ask for the process's umask is to set it, for all threads.
+  std::string beside;
+  FileDescriptor file;
+  do {
+    beside = fmt::format("{}.{:06x}", path.string(), random_seed() & 0xffffff);
+    file = FileDescriptor(::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  } while (!file.valid() && errno == EEXIST);
   if (!file.valid()) return fail_errno(errno, "cannot write " + path.string());
   const auto give_up = [&](int number) {
-    ::unlink(pattern.c_str());
+    ::unlink(beside.c_str());
     return fail_errno(number, "cannot write " + path.string());
   };
   std::string_view rest = bytes;
@@ -112,10 +121,25 @@ Result<void> write_file(const std::filesystem::path& path, std::string_view byte
     if (count < 0) return give_up(errno);
     rest.remove_prefix(static_cast<std::size_t>(count));
   }
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  if (::fchmod(file.get(), 0666 & ~mask) != 0) return give_up(errno);
-  if (::rename(pattern.c_str(), path.c_str()) != 0) return give_up(errno);
+  if (::rename(beside.c_str(), path.c_str()) != 0) return give_up(errno);
+  return {};
+}
+
+Result<void> append_line(const std::filesystem::path& path, std::string_view line) {
+  const FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+  if (!file.valid() || ::flock(file.get(), LOCK_EX) != 0) return fail_errno(errno, "cannot write " + path.string());
+  const off_t before = ::lseek(file.get(), 0, SEEK_END);
+  const std::string text = std::string(line) + "\n";
+  for (std::string_view rest = text; !rest.empty();) {
+    const ssize_t count = ::write(file.get(), rest.data(), rest.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) {
+      const int number = errno;
+      static_cast<void>(::ftruncate(file.get(), before));
+      return fail_errno(number, "cannot write " + path.string());
+    }
+    rest.remove_prefix(static_cast<std::size_t>(count));
+  }
   return {};
 }
 

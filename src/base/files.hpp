@@ -23,6 +23,10 @@ Result<std::string> read_foreign_file(const std::filesystem::path& path, std::si
 /// @error permission_denied, exhausted (disk full), io.
 Result<void> write_file(const std::filesystem::path& path, std::string_view bytes);
 
+/// Puts the line and a line end behind what is in the file, or makes the file; several processes may do so at once.
+/// What fails leaves the file as it was. @error as write_file.
+Result<void> append_line(const std::filesystem::path& path, std::string_view line);
+
 /// Makes the folder and its parents. @error permission_denied, exhausted, io.
 Result<void> make_folders(const std::filesystem::path& path);
 

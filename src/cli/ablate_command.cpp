@@ -5,7 +5,7 @@
 
 #include "app/ablation.hpp"
 #include "app/workspace.hpp"
-#include "base/files.hpp"
+#include "base/output_file.hpp"
 #include "cli/command.hpp"
 #include "cli/search_flags.hpp"
 #include "report/html/ablation_page.hpp"
@@ -50,7 +50,7 @@ base::Result<Exit> ablate(app::Shell& shell, const AblateOptions& options) {
   else
     fmt::print("{}", page.to_text());
   TRY(report::export_markdown(page, options.export_markdown));
-  if (!options.output.empty()) TRY(base::write_file(options.output, report::html::ablation_page(found)));
+  if (!options.output.empty()) TRY(base::write_output(options.output, report::html::ablation_page(found)));
   return shell.stops.wind_down.stop_requested() ? Exit::interrupted : Exit::done;
 }
 

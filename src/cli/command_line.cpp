@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <sstream>
@@ -35,6 +36,14 @@ std::string fault_of(const std::string& text) {
   if (problem != std::errc() || end != text.data() + text.size())
     return "must be a whole number, in digits only, not " + text;
   return {};
+}
+
+/// The same of a number that may have a fraction.
+std::string fault_of_fraction(const std::string& text) {
+  double value = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = problem == std::errc() && end == text.data() + text.size() && std::isfinite(value);
+  return whole ? "" : "must be a number, not " + (text.empty() ? "empty" : text);
 }
 
 struct UnknownCommand {
@@ -121,6 +130,8 @@ Command& Command::option(const std::string& names, Target target, const std::str
     last_->check(&fault_of<int>);
   if (std::holds_alternative<std::optional<std::int64_t>*>(target)) last_->check(&fault_of<std::int64_t>);
   if (std::holds_alternative<std::optional<std::uint64_t>*>(target)) last_->check(&fault_of<std::uint64_t>);
+  if (std::holds_alternative<double*>(target) || std::holds_alternative<std::optional<double>*>(target))
+    last_->check(&fault_of_fraction);
   return *this;
 }
 
@@ -141,6 +152,11 @@ Command& Command::show_default() {
 
 Command& Command::one_of(const std::vector<std::string>& values) {
   last_->check(CLI::IsMember(values));
+  return *this;
+}
+
+Command& Command::not_empty() {
+  last_->check([](const std::string& text) { return text.empty() ? "must not be empty" : ""; });
   return *this;
 }
 

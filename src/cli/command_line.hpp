@@ -39,6 +39,8 @@ class Command {
   Command& show_default();
   Command& one_of(const std::vector<std::string>& values);
   Command& at_least(int least);
+  /// For a text that would mean the same as none: an empty one mostly comes from a variable that is not set.
+  Command& not_empty();
   Command& when_given(std::function<void()> callback);
 
   /// Text below the help: examples.

@@ -10,6 +10,7 @@
 #include "app/knowledge_report.hpp"
 #include "app/refactor_mine.hpp"
 #include "app/workspace.hpp"
+#include "base/output_file.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "memory/knowledge_file.hpp"
@@ -259,7 +260,7 @@ Result<Exit> export_all(const app::Shell& shell, const Options& options) {
     to_file ? void(lines += line) : fmt::print("{}", line);
     return {};
   }));
-  if (to_file) TRY(app::write_output(options.output, lines));
+  if (to_file) TRY(base::write_output(options.output, lines));
   tell_unreadable(*store, store->unreadable());
   return Exit::done;
 }

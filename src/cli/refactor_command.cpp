@@ -11,7 +11,7 @@
 #include "app/refactor.hpp"
 #include "app/team.hpp"
 #include "app/workspace.hpp"
-#include "base/files.hpp"
+#include "base/output_file.hpp"
 #include "cli/command.hpp"
 #include "cli/run_start.hpp"
 #include "cli/search_flags.hpp"
@@ -98,7 +98,7 @@ base::Result<Exit> finish(const RefactorFlags& flags, const app::RefactorReport&
     fmt::print("{}\n", base::canonical(app::story_of(report)));
   else
     print_report(report, gates);
-  if (!flags.pr_text.empty()) TRY(base::write_file(flags.pr_text, app::pull_request_text(report)));
+  if (!flags.pr_text.empty()) TRY(base::write_output(flags.pr_text, app::pull_request_text(report)));
   switch (report.result.verdict) {
     case refactor::Verdict::better:
       return Exit::done;

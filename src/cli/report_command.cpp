@@ -7,7 +7,7 @@
 #include "app/novelty.hpp"
 #include "app/refactor_story.hpp"
 #include "app/workspace.hpp"
-#include "base/files.hpp"
+#include "base/output_file.hpp"
 #include "cli/command.hpp"
 #include "cli/search_flags.hpp"
 #include "report/html/refactor_page.hpp"
@@ -67,7 +67,7 @@ base::Result<Exit> write_report(const ReportOptions& options) {
     return Exit::done;
   }
   const std::string& file = options.output.empty() ? page.file : options.output;
-  TRY(base::write_file(file, page.text));
+  TRY(base::write_output(file, page.text));
   fmt::print("wrote {}: one self-contained file, for any browser\n", file);
   return Exit::done;
 }

@@ -42,10 +42,13 @@ void declare_search(Command& command, app::SearchFlags& flags) {
                  "Where experiences are kept across runs: a file, surreal://user@host:8000/namespace/database, or none "
                  "(default: ACCELOPT_KNOWLEDGE, else ~/.local/share/accelopt/knowledge.db)");
   command.option("--max-evaluations", &flags.max_evaluations, "Maximum number of candidates to build and measure");
-  command.option("--max-time", &flags.max_time,
-                 "Maximum wall time, e.g. 90s 3m 2h; a share is kept for the confirmation");
-  command.option("--max-device-seconds", &flags.max_device_seconds,
-                 "Maximum measuring time on the device, e.g. 90 or 3m; a share is kept for the confirmation");
+  command
+      .option("--max-time", &flags.max_time, "Maximum wall time, e.g. 90s 3m 2h; a share is kept for the confirmation")
+      .not_empty();
+  command
+      .option("--max-device-seconds", &flags.max_device_seconds,
+              "Maximum measuring time on the device, e.g. 90 or 3m; a share is kept for the confirmation")
+      .not_empty();
   command.option("--max-tokens", &flags.max_tokens, "Maximum number of input and output tokens together");
   command.option("--max-usd", &flags.max_usd, "Maximum cost in dollars; the price of each model must be known");
   command.option("--allow-regression", &flags.allow_regression,

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/files.hpp"
+#include "base/output_file.hpp"
 #include "report/text_width.hpp"
 
 namespace accelopt::report {
@@ -55,7 +55,7 @@ std::string Document::to_markdown() const {
 
 base::Result<void> export_markdown(const Document& document, const std::string& file) {
   if (file.empty()) return {};
-  return base::write_file(file, document.to_markdown());
+  return base::write_output(file, document.to_markdown());
 }
 
 }  // namespace accelopt::report

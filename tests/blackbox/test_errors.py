@@ -36,6 +36,13 @@ class Errors(support.TestCase):
                 (("--plans", 0), ("plans is 0", "1 to 256")),
                 (("--beam", "wide"), ("--beam", "wide")),
                 (("--max-time", "5parsecs"), ("5parsecs", "90s")),
+                (("--max-time", ""), ("--max-time", "must not be empty")),
+                (("--max-device-seconds", ""), ("--max-device-seconds", "must not be empty")),
+                (("--max-usd", ""), ("--max-usd", "must be a number, not empty")),
+                (("--max-usd", "nan"), ("--max-usd", "must be a number, not nan")),
+                (("--max-usd", "5,50"), ("--max-usd", "must be a number, not 5,50")),
+                (("--allow-regression", 5), ("allow_regression is 5", "at least 0 and under 1")),
+                (("--allow-regression", "-0.1"), ("allow_regression is -0.1", "at least 0 and under 1")),
                 (("--agents", "people"), ("people", "recipes")),
                 (("--strategy", "luck"), ("luck", "beam")),
                 (("--preset", "papr"), ("papr", "paper")),
@@ -49,6 +56,7 @@ class Errors(support.TestCase):
                 (("--memory", "queue", "--exclude-family"), ("--exclude-family", "--memory queue")),
                 (("--knowledge", "none", "--exclude-family"), ("--exclude-family", "--knowledge none")),
                 (("--knowledge", "none", "--memory", "ranked"), ("--memory ranked", "--knowledge none")),
+                (("--mailbox", os.fsdecode(b"q\xe9"), "--model", "m"), ("UTF-8", "use another folder")),
                 (("--base-url", "http://127.0.0.1:9/v1"), ("--base-url", "--model"))):
             with self.subTest(options):
                 self.assert_says(self.small_run(*options), 2, *patterns)

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/output_file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/files.hpp"
+
+namespace accelopt::base {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Links that lead to each other.
+constexpr int kMostLinks = 40;
+
+Result<void> write_through(const fs::path& output, std::string_view bytes) {
+  const FileDescriptor file(::open(output.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+  if (!file.valid()) return fail_errno(errno, "cannot write " + output.string());
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(file.get(), bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return fail_errno(errno, "cannot write " + output.string());
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<fs::path> without_links(fs::path file) {
+  std::error_code problem;
+  for (int i = 0; i < kMostLinks; ++i) {
+    if (!fs::is_symlink(file, problem)) return file;
+    const fs::path next = fs::read_symlink(file, problem);
+    if (problem) return fail_errno(problem.value(), "cannot read the link " + file.string());
+    file = next.is_absolute() ? next : file.parent_path() / next;
+  }
+  return fail(ErrorCode::invalid_argument, file.string() + ": links that lead to each other; name a file");
+}
+
+Result<void> write_output(const fs::path& output, std::string_view bytes) {
+  std::error_code problem;
+  const fs::file_status status = fs::status(output, problem);
+  if (fs::is_directory(status))
+    return fail(ErrorCode::invalid_argument, output.string() + ": is a folder; name a file in it");
+  if (fs::is_block_file(status)) return fail(ErrorCode::invalid_argument, output.string() + ": is a disk; name a file");
+  if (fs::exists(status) && !fs::is_regular_file(status)) return write_through(output, bytes);
+  TRY_ASSIGN(const fs::path file, without_links(output));
+  return write_file(file, bytes);
+}
+
+}  // namespace accelopt::base
