@@ -15,6 +15,7 @@ namespace {
 using base::Result;
 
 constexpr std::chrono::minutes kLongest{5};
+constexpr double kLongestNs = 3e11;  ///< the same
 constexpr std::size_t kMostOutputBytes = 1UL << 20;
 constexpr std::size_t kLeastSamples = 5;
 constexpr double kMissing = 0.05;  ///< probability that an interval misses the value
@@ -32,7 +33,8 @@ std::optional<std::vector<double>> times_in(std::string_view output) {
     if (line.empty()) continue;
     double time = 0;
     const auto [rest, problem] = std::from_chars(line.data(), line.data() + line.size(), time);
-    if (problem != std::errc() || rest != line.data() + line.size() || !std::isfinite(time) || time <= 0)
+    if (problem != std::errc() || rest != line.data() + line.size() || !std::isfinite(time) || time <= 0 ||
+        time > kLongestNs)
       return std::nullopt;
     times.push_back(time);
   }
@@ -87,13 +89,14 @@ Result<TimedCommand> time_command(const Shell& shell, const CommandArm& arm, con
       timed.failure = workload.name + ": " + timed.failure;
       return timed;
     }
+    // Of ratios, as those of races are: the interval is cut where no ratio can be.
+    const double usual = stats::median(*times);
     std::vector<double> logs;
-    std::ranges::transform(*times, std::back_inserter(logs), [](double time) { return std::log(time); });
-    const stats::Interval log_time = stats::trimmed_interval(logs, kMissing);
-    timed.workloads.push_back(
-        {.workload = workload.name,
-         .samples = times->size(),
-         .time_ns = {std::exp(log_time.estimate), std::exp(log_time.low), std::exp(log_time.high)}});
+    std::ranges::transform(*times, std::back_inserter(logs), [&](double time) { return std::log(time / usual); });
+    const stats::Interval ratio = stats::as_ratio(stats::trimmed_interval(logs, kMissing));
+    timed.workloads.push_back({.workload = workload.name,
+                               .samples = times->size(),
+                               .time_ns = {usual * ratio.estimate, usual * ratio.low, usual * ratio.high}});
   }
   return timed;
 }

@@ -36,11 +36,6 @@ double units_of(const model::Task& task) {
   return model::cores_of(task);
 }
 
-double flops_per_second(const model::Task& task, const Peaks& peaks) {
-  const double one = any_input(task.definition, &is_double) ? peaks.flops_per_second_float64 : peaks.flops_per_second;
-  return one * units_of(task);
-}
-
 bool is_float32(model::DType dtype) {
   return dtype == model::DType::float32;
 }
@@ -65,19 +60,31 @@ bool is_mostly_narrow(const model::Definition& definition, const model::Workload
   return elements_of(definition, axes, &is_narrow_float) > elements_of(definition, axes, &is_float32);
 }
 
+/// Whether most of what is computed with has 64 bits: scalars, or a tensor of a few, do not slow down the others.
+bool is_mostly_double(const model::Definition& definition, const model::Workload& workload) {
+  const model::AxisValues axes = model::bind_axes(definition, workload);
+  const std::int64_t elements = elements_of(definition, axes, &is_double);
+  return elements > 0 && elements >= elements_of(definition, axes, &is_float32);
+}
+
 /// The rate at which matrix units can do the task's multiplications as exactly as its numbers ask; 0: there are none.
 /// Three tf32 products make up one of float32.
 double matrix_flops_per_second(const model::Definition& definition, bool narrow, const Peaks& peaks) {
-  if (any_input(definition, &is_double)) return 0;
   if (narrow || definition.numerics.lower_precision) return peaks.tensor_flops_per_second;
   return any_input(definition, &is_float32) ? peaks.tensor_tf32_flops_per_second / kProductsOfFloat32 : 0;
 }
 
 /// The peak that no kernel passes, whatever it computes with: an honest one may split float32 numbers into several of a
 /// matrix unit's, and double ones too.
-double loosest_flops_per_second(const model::Task& task, const Peaks& peaks) {
+double loosest_flops_per_second(const model::Task& task, const model::Workload& workload, const Peaks& peaks) {
   const bool narrow = task.definition.numerics.lower_precision || any_input(task.definition, &is_narrow);
-  const double vectors = flops_per_second(task, peaks) * (narrow ? kNarrowTypesFactor : 1);
+  // Where nothing comes out in double, float does.
+  const bool gives_double =
+      std::ranges::any_of(task.definition.outputs, [](const auto& output) { return is_double(output.dtype); });
+  const double one = gives_double && is_mostly_double(task.definition, workload)
+                         ? peaks.flops_per_second_float64
+                         : std::max(peaks.flops_per_second, peaks.flops_per_second_float64);
+  const double vectors = one * units_of(task) * (narrow ? kNarrowTypesFactor : 1);
   return std::max(vectors, kTensorFactor * peaks.tensor_flops_per_second);
 }
 
@@ -102,11 +109,19 @@ std::optional<Work> least_work(const model::Definition& definition, const model:
 
 namespace {
 
-std::optional<model::RooflinePoint> roofline_with(double matrix, const model::Task& task,
+/// Which arithmetic is a task's: what counts as the peak.
+struct Arithmetic {
+  bool in_double = false;
+  bool narrow = false;
+};
+
+std::optional<model::RooflinePoint> roofline_with(Arithmetic arithmetic, const model::Task& task,
                                                   const model::Workload& workload, const Peaks& peaks, double time_ns) {
   const auto work = least_work(task.definition, workload);
   // Whichever unit is faster, whatever the kernel uses: the floor must not move between a baseline and its children.
-  const double compute = std::max(flops_per_second(task, peaks), matrix);
+  const double vectors = arithmetic.in_double ? peaks.flops_per_second_float64 : peaks.flops_per_second;
+  const double matrix = arithmetic.in_double ? 0 : matrix_flops_per_second(task.definition, arithmetic.narrow, peaks);
+  const double compute = std::max(vectors * units_of(task), matrix);
   const double memory = peaks.bytes_per_second * units_of(task);
   if (!work || compute <= 0 || memory <= 0 || time_ns <= 0) return std::nullopt;
   const double compute_ns = work->flops / compute * 1e9;
@@ -122,14 +137,14 @@ std::optional<model::RooflinePoint> roofline_with(double matrix, const model::Ta
 
 std::optional<model::RooflinePoint> roofline(const model::Task& task, const model::Workload& workload,
                                              const Peaks& peaks, double time_ns) {
-  const bool narrow = is_mostly_narrow(task.definition, workload);
-  return roofline_with(matrix_flops_per_second(task.definition, narrow, peaks), task, workload, peaks, time_ns);
+  return roofline_with({is_mostly_double(task.definition, workload), is_mostly_narrow(task.definition, workload)}, task,
+                       workload, peaks, time_ns);
 }
 
 std::optional<model::RooflinePoint> earlier_roofline(const model::Task& task, const model::Workload& workload,
                                                      const Peaks& peaks, double time_ns) {
   const bool narrow = any_input(task.definition, &is_narrow_float) && !any_input(task.definition, &is_float32);
-  return roofline_with(matrix_flops_per_second(task.definition, narrow, peaks), task, workload, peaks, time_ns);
+  return roofline_with({any_input(task.definition, &is_double), narrow}, task, workload, peaks, time_ns);
 }
 
 Peaks larger_peaks(const Peaks& one, const Peaks& other) {
@@ -146,7 +161,7 @@ Peaks larger_peaks(const Peaks& one, const Peaks& other) {
 double least_credible_ns(const model::Task& task, const model::Workload& workload, const Peaks& peaks,
                          std::int64_t last_level_bytes) {
   const auto work = least_work(task.definition, workload);
-  const double compute = loosest_flops_per_second(task, peaks);
+  const double compute = loosest_flops_per_second(task, workload, peaks);
   const double memory = peaks.bytes_per_second * units_of(task);
   if (!work || compute <= 0 || memory <= 0) return 0;
   const double compute_ns = work->flops / compute * 1e9;

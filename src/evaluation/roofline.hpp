@@ -20,14 +20,15 @@ struct Work {
 std::optional<Work> least_work(const model::Definition& definition, const model::Workload& workload);
 
 /// Where `time_ns` stands: floor = max(flops / peak, bytes / bandwidth), all threads of a CPU together. The peak is
-/// that of the vector units in the task's own precision or that of the matrix units, whichever is higher: where most
-/// elements of its tensors have 16 bits or fewer (or where the task permits lower precision) their own rate, with
-/// float32 inputs a third of their tf32 rate, which is what split numbers reach. It does not depend on the kernel.
+/// that of the vector units in the task's own precision (double where most elements of its tensors are) or that of the
+/// matrix units, whichever is higher: where most elements of its tensors have 16 bits or fewer (or where the task
+/// permits lower precision) their own rate, with float32 inputs a third of their tf32 rate, which is what split numbers
+/// reach. It does not depend on the kernel.
 std::optional<model::RooflinePoint> roofline(const model::Task& task, const model::Workload& workload,
                                              const Peaks& peaks, double time_ns);
 
-/// The same as earlier records have it, where one float32 input, a scale or a scalar too, made all products float32's:
-/// never lower.
+/// The same as earlier records have it, where one float32 input, a scale or a scalar too, made all products float32's,
+/// and one of float64 all arithmetic double: never lower.
 std::optional<model::RooflinePoint> earlier_roofline(const model::Task& task, const model::Workload& workload,
                                                      const Peaks& peaks, double time_ns);
 

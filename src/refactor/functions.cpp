@@ -115,9 +115,19 @@ std::vector<FunctionPlace> indented_functions_of(std::string_view source) {
   std::vector<FunctionPlace> found;
   std::vector<Block> open;
   std::size_t code_end = 0;  // past the last line that is not blank
+  // Comments behind a function's last line are its own if they are indented as its lines are.
+  const auto end_of = [&](const Block& block) {
+    std::size_t end = code_end;
+    for (std::size_t at = code_end; at < lines.size() && lines[at].blank; ++at) {
+      const bool is_comment = !base::trimmed(lines[at].text).empty();
+      if (is_comment && lines[at].indent <= block.indent) break;
+      if (is_comment) end = at + 1;
+    }
+    return end;
+  };
   const auto close_to = [&](int indent) {
     while (!open.empty() && open.back().indent >= indent) {
-      if (open.back().is_function) found[open.back().place].last = code_end;
+      if (open.back().is_function) found[open.back().place].last = end_of(open.back());
       open.pop_back();
     }
   };

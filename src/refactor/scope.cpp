@@ -41,6 +41,7 @@ struct OddCharacters {
   std::size_t invisible = 0;
   std::size_t control = 0;
   std::size_t invalid = 0;
+  std::size_t returns = 0;  ///< carriage returns that are no part of a line's end
 };
 
 OddCharacters odd_characters(std::string_view text) {
@@ -49,6 +50,8 @@ OddCharacters odd_characters(std::string_view text) {
     const base::Character c = base::first_character(text);
     if (!c.valid)
       ++odd.invalid;
+    else if (c.code == U'\r' && !text.starts_with("\r\n"))
+      ++odd.returns;
     else if (base::changes_direction(c.code))
       ++odd.direction;
     else if (base::is_invisible(c.code))
@@ -69,6 +72,8 @@ void check_text(const ChangedFile& file, std::vector<std::string>& out) {
   const OddCharacters after = odd_characters(file.after);
   if (after.invalid > before.invalid || after.control > before.control)
     out.push_back(file.path + ": is binary: it holds bytes that are no text");
+  // Python, among others, ends a line there, where nobody who reads the change sees one.
+  if (after.returns > before.returns) out.push_back(file.path + ": holds a carriage return that no line feed follows");
   if (after.direction > before.direction)
     out.push_back(file.path + ": holds characters that change the direction of writing (bidirectional text)");
   if (after.invisible > before.invisible) out.push_back(file.path + ": holds invisible characters");
@@ -271,6 +276,7 @@ std::size_t count_secrets(std::string_view text) {
   std::size_t count = 0;
   for (const SecretForm& form : kSecretForms) {
     for (std::size_t at = text.find(form.begin); at != text.npos; at = text.find(form.begin, at + 1)) {
+      if (at > 0 && is_word_letter(text[at - 1])) continue;  // "task-" begins no key
       std::size_t end = at + form.begin.size();
       while (end < text.size() && is_word_letter(text[end])) ++end;
       const bool key = form.length > 0 || text.substr(at, 60).find("PRIVATE KEY") != text.npos;

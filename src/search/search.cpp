@@ -224,14 +224,19 @@ class Search {
       const Candidate& candidate = *outcome.candidate;
       ++counts_[std::string(model::to_string(candidate.evaluation.status))];
       if (outcome.duplicate) ++known_;
-      const auto known = known_of(candidate.evaluation);
-      known_sources_.try_emplace(candidate.kernel.id(), known);
-      if (candidate.open) known_sources_.try_emplace(candidate.open->id(), known);
-      if (!candidate.machine_code_id.empty()) known_machine_code_.try_emplace(candidate.machine_code_id, known);
+      // What a busy machine kept from being measured is measured where it is met again.
+      if (candidate.evaluation.status != model::Status::not_measured) file_as_known(candidate);
       solutions.push_back(candidate.kernel);
       if (candidate.open) solutions.push_back(*candidate.open);
     }
     return recorder_.replaying() ? Result<void>() : ports_.journal->record_solutions(solutions);
+  }
+
+  void file_as_known(const Candidate& candidate) {
+    const auto known = known_of(candidate.evaluation);
+    known_sources_.try_emplace(candidate.kernel.id(), known);
+    if (candidate.open) known_sources_.try_emplace(candidate.open->id(), known);
+    if (!candidate.machine_code_id.empty()) known_machine_code_.try_emplace(candidate.machine_code_id, known);
   }
 
   /// The play-off needs no lesson and the lessons need no play-off: in a pipeline the device races while the summarizer

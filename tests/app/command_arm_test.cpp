@@ -55,10 +55,20 @@ TEST_F(CommandArms, WhatScatters_HasAnInterval) {
   EXPECT_GT(time.high, 102);
 }
 
+TEST_F(CommandArms, Milliseconds_HaveAnIntervalAroundThem) {
+  const auto& time =
+      timed("printf '1010000\\n1000000\\n990000\\n1005000\\n995000\\n1002000\\n'").workloads.at(0).time_ns;
+  EXPECT_NEAR(time.estimate, 1e6, 5e3);
+  EXPECT_GT(time.low, 0.97e6);
+  EXPECT_LT(time.low, time.estimate);
+  EXPECT_GT(time.high, time.estimate);
+  EXPECT_LT(time.high, 1.03e6);
+}
+
 TEST_F(CommandArms, WhatItGetsWrong_IsSaid) {
   EXPECT_EQ(timed("echo no such library; exit 3").failure, "rows_64: it ended with status 3: no such library?");
-  for (const char* command :
-       {"printf '1\\n2\\n3\\n4\\n'", "printf '1\\n2\\n3\\n4\\nfast\\n'", "printf '1\\n2\\n3\\n4\\n-5\\n'", "true"})
+  for (const char* command : {"printf '1\\n2\\n3\\n4\\n'", "printf '1\\n2\\n3\\n4\\nfast\\n'",
+                              "printf '1\\n2\\n3\\n4\\n-5\\n'", "printf '1\\n2\\n3\\n4\\n1e300\\n'", "true"})
     EXPECT_NE(timed(command).failure.find("five or more times"), std::string::npos) << command;
 }
 

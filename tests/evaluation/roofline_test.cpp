@@ -27,6 +27,29 @@ TEST(Roofline, FloorIsTheLargerOfBothAndSharesStayBelowOne) {
   EXPECT_EQ(least_credible_ns(task, workload, {1e9, 5e8, 1e9}, 1 << 20), 0);
 }
 
+TEST(Roofline, AFewNumbersInDoubleDoNotSlowDownTheOthers) {
+  model::Task task = fake_task();
+  task.definition.cost = {"1000*M", "8*M"};
+  const model::Workload& workload = task.workloads[0];
+  const Peaks peaks{1e9, 5e8, 1e12};
+  model::TensorSpec alpha = task.definition.inputs[0];
+  alpha.name = "alpha";
+  alpha.dtype = model::DType::float64;
+  alpha.shape.reset();
+  task.definition.inputs.push_back(alpha);
+  EXPECT_DOUBLE_EQ(roofline(task, workload, peaks, 4e5)->floor_ns, 1e5) << "a scalar";
+  EXPECT_DOUBLE_EQ(earlier_roofline(task, workload, peaks, 4e5)->floor_ns, 2e5) << "as in records of before";
+  EXPECT_DOUBLE_EQ(least_credible_ns(task, workload, peaks, 0), 0.8 * 1e5);
+  task.definition.inputs.back().shape = std::vector<std::string>{"BLOCKS"};
+  task.definition.axes.push_back({"BLOCKS", 2});
+  EXPECT_DOUBLE_EQ(roofline(task, workload, peaks, 4e5)->floor_ns, 1e5) << "two elements";
+  for (model::TensorSpec* tensor : {&task.definition.inputs[0], &task.definition.outputs[0]})
+    tensor->dtype = model::DType::float64;
+  EXPECT_DOUBLE_EQ(least_credible_ns(task, workload, peaks, 0), 0.8 * 2e5) << "all in double";
+  task.definition.outputs[0].dtype = model::DType::float32;
+  EXPECT_DOUBLE_EQ(least_credible_ns(task, workload, peaks, 0), 0.8 * 1e5) << "float does for float32 outputs";
+}
+
 TEST(Roofline, TheFasterUnitCountsWhateverTheKernel) {
   model::Task task = fake_task();
   task.definition.cost = {"1000*M", "8*M"};

@@ -513,7 +513,7 @@ TEST(Numerics, RowsThatStandAloneAreMeasuredByMoreRuns) {
   const Expected expected{DType::float32, {kRows, 32}, std::vector<double>(kRows * 32, 1.0), {}};
   const auto run = [&](std::uint64_t seed) { return with_rows_that_stand_alone(kRows, seed); };
   HonestErrors errors = honest_errors(expected, {run(1), run(2), run(3), run(4)}, {});
-  ASSERT_TRUE(needs_more_runs(DType::float32, errors, {}));
+  ASSERT_TRUE(needs_more_runs(DType::float32, expected.shape, errors, {}));
   const auto refused = [&] {
     const Bounds bounds = bounds_of(DType::float32, expected.shape, errors, {});
     int out = 0;
@@ -533,6 +533,30 @@ TEST(Numerics, RowsThatStandAloneAreMeasuredByMoreRuns) {
   }
 }
 
+TEST(Numerics, AnOutputOfOneElementIsMeasuredByMoreRuns) {
+  const Expected one{DType::float32, {1}, {1000.0}, {}};
+  std::mt19937_64 random(5);
+  std::normal_distribution<double> normal;
+  const auto run = [&] { return std::vector<double>{1000.0 + 0.1 * normal(random)}; };
+  int refused_after_two = 0;
+  int refused = 0;
+  for (int slot = 0; slot < 300; ++slot) {
+    HonestErrors errors = honest_errors(one, {run(), {}, {}, run()}, {});
+    ASSERT_TRUE(needs_more_runs(DType::float32, one.shape, errors, {}));
+    const auto honest = bytes_of(DType::float32, run());
+    refused_after_two += compare(one, bounds_of(DType::float32, one.shape, errors, {}), honest).passed() ? 0 : 1;
+    for (int more = 0; more < kMoreRuns; ++more) add_honest_run(one, run(), 1, errors);
+    refused += compare(one, bounds_of(DType::float32, one.shape, errors, {}), honest).passed() ? 0 : 1;
+    const auto wrong = bytes_of(DType::float32, {1000.0 + 4});
+    EXPECT_FALSE(compare(one, bounds_of(DType::float32, one.shape, errors, {}), wrong).passed()) << slot;
+  }
+  EXPECT_GT(refused_after_two, 0);
+  EXPECT_EQ(refused, 0);
+  const std::vector<double> exact = one.values;
+  const std::vector<double> off{1000.1};
+  EXPECT_FALSE(float_factor(one, {off, exact, exact, off}, {})) << "no run stands for others";
+}
+
 TEST(Numerics, MoreRunsAreForRowsThatStandAloneAlone) {
   const Expected expected{DType::float32, {64, 32}, std::vector<double>(64 * 32, 1.0), {}};
   const auto errors_of = [&](double usual, double one_row) {
@@ -540,14 +564,17 @@ TEST(Numerics, MoreRunsAreForRowsThatStandAloneAlone) {
     for (std::size_t row = 0; row < 64; ++row) run[32 * row] += row == 5 ? one_row : usual;
     return honest_errors(expected, {run, run, run, {}}, {});
   };
-  EXPECT_TRUE(needs_more_runs(DType::float32, errors_of(1e-6, 1e-4), {}));
-  EXPECT_FALSE(needs_more_runs(DType::float32, errors_of(1e-5, 1e-4), {})) << "the usual row's bound is as wide";
-  EXPECT_FALSE(needs_more_runs(DType::float32, errors_of(0, 1e-7), {})) << "any element may be off by as much";
+  EXPECT_TRUE(needs_more_runs(DType::float32, expected.shape, errors_of(1e-6, 1e-4), {}));
+  EXPECT_FALSE(needs_more_runs(DType::float32, expected.shape, errors_of(1e-5, 1e-4), {}))
+      << "the usual row's bound is as wide";
+  EXPECT_FALSE(needs_more_runs(DType::float32, expected.shape, errors_of(0, 1e-7), {}))
+      << "any element may be off by as much";
   model::Numerics stated;
   stated.normwise = 1e-3;
-  EXPECT_FALSE(needs_more_runs(DType::float32, errors_of(1e-6, 1e-4), stated)) << "the task allows more than that";
-  EXPECT_TRUE(needs_more_runs(DType::float32, errors_of(1e-6, 1e-3), stated));
-  EXPECT_FALSE(needs_more_runs(DType::int32, {}, {}));
+  EXPECT_FALSE(needs_more_runs(DType::float32, expected.shape, errors_of(1e-6, 1e-4), stated))
+      << "the task allows more than that";
+  EXPECT_TRUE(needs_more_runs(DType::float32, expected.shape, errors_of(1e-6, 1e-3), stated));
+  EXPECT_FALSE(needs_more_runs(DType::int32, expected.shape, {}, {}));
 }
 
 }  // namespace

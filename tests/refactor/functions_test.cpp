@@ -37,6 +37,24 @@ TEST(FindFunction, MethodWithDecorator_HasItsLines) {
   EXPECT_EQ(place->last, 6U);
 }
 
+TEST(FindFunction, CommentsBehindIt_AreItsOwnAsFarAsTheyAreIndented) {
+  constexpr std::string_view source =
+      "class Box:\n"                 // 0
+      "    def size(self):\n"        // 1
+      "        def inner():\n"       // 2
+      "            return 1\n"       // 3
+      "            # of inner\n"     // 4
+      "\n"                           // 5
+      "        # of size\n"          // 6
+      "    # of Box\n"               // 7
+      "    def other(self):\n"       // 8
+      "        return 2\n"           // 9
+      "        # the file's end\n";  // 10
+  EXPECT_EQ(in_python(source, "Box.size.inner")->last, 5U);
+  EXPECT_EQ(in_python(source, "Box.size")->last, 7U);
+  EXPECT_EQ(in_python(source, "Box.other")->last, 11U);
+}
+
 TEST(FindFunction, HeaderOfSeveralLines_EndsBeforeTheBody) {
   const auto place = in_python(kSource, "f");
   ASSERT_TRUE(place);

@@ -36,6 +36,15 @@ TEST(Scope, BodyOfTheFunction_MayChange) {
   EXPECT_EQ(problems(change(replaced(kBefore, "return x", "y = x\n    return y"))), "");
 }
 
+TEST(Scope, CommentsAtTheEndOfTheFunction_MayGoAndCome) {
+  const std::string comment = "return x\n    # a sum would do";
+  EXPECT_EQ(problems(change(replaced(kBefore, "return x", comment))), "");
+  ChangedFile file = change(kBefore);
+  file.before = replaced(kBefore, "return x", comment);
+  EXPECT_EQ(problems(file), "");
+  EXPECT_NE(problems(change(replaced(kBefore, "return x", "return x\n# a sum would do"))), "") << "the module's own";
+}
+
 TEST(Scope, Import_MayBeAdded) {
   EXPECT_EQ(problems(change("from collections import deque\n" + replaced(kBefore, "return x", "return 1 * x"))), "");
 }
@@ -109,6 +118,10 @@ TEST(Scope, HiddenText_IsRefused) {
   EXPECT_NE(with("return x  # \xe2\x80\x8b").find("invisible"), std::string::npos);
   EXPECT_NE(with(std::string("return x  # \0", 13)).find("binary"), std::string::npos);
   EXPECT_NE(with("return 'AKIAABCDEFGHIJKLMNOP'").find("secret key"), std::string::npos);
+  EXPECT_NE(with("return 'sk-abcdefghijklmnopqrstuvwx'").find("secret key"), std::string::npos);
+  EXPECT_EQ(with("return 'task-scheduler-worker-thread-name'"), "");
+  EXPECT_NE(with("return x  # done\rg = f").find("carriage return"), std::string::npos) << "Python ends a line there";
+  EXPECT_EQ(with("return x  # done\r"), "") << "before a line feed it belongs to the line's end";
 }
 
 TEST(Scope, SizeLimits_AreHeld) {

@@ -190,9 +190,13 @@ base::Result<void> PreparedPlan::add(Device& device, const LoadedPlan& loaded, c
     return base::fail(ErrorCode::invalid_argument, fmt::format("kernel {}: the device refuses {} {}: {}", launch.kernel,
                                                                value, what, device.driver().text_of(code)));
   };
-  if (launch.shared_bytes > 0) {
-    TRY(set(kDynamicShared, static_cast<int>(launch.shared_bytes), "bytes of dynamic shared memory"));
+  // The function's own, whichever launch of it sets it last, and all are prepared before the first one runs.
+  std::uint32_t most_shared = 0;
+  for (const Launch& other : loaded.plan.launches) {
+    if (other.cubin == launch.cubin && other.kernel == launch.kernel)
+      most_shared = std::max(most_shared, other.shared_bytes);
   }
+  if (most_shared > 0) TRY(set(kDynamicShared, static_cast<int>(most_shared), "bytes of dynamic shared memory"));
   const unsigned blocks = launch.cluster[0] * launch.cluster[1] * launch.cluster[2];
   if (blocks > 0) {
     if (blocks > kPortableCluster) TRY(set(kLargeClusters, 1, "(clusters of more than 8 blocks)"));

@@ -378,7 +378,8 @@ void DeviceSlots::learn(const SlotRequest& request, std::size_t index, const Lea
         return evaluation::bounds_of(output.dtype, output.shape, of[i], request.numerics);
       };
       const evaluation::Bounds all = bounds(errors.all);
-      factor = evaluation::factor_over_float(all, bounds(errors.in_float));
+      if (!evaluation::has_few_elements(output.shape))
+        factor = evaluation::factor_over_float(all, bounds(errors.in_float));
       both_tell = evaluation::float_runs_tell(all, bounds(errors.both_in_float));
     }
     known[i].factor = known[i].factor && factor ? std::optional(std::max(*known[i].factor, *factor)) : std::nullopt;
@@ -397,7 +398,8 @@ base::Result<void> DeviceSlots::run_more(const SlotRequest& request, std::size_t
                                          const Variant& variant) {
   bool needed = false;
   for (std::size_t i = 0; i < errors.size(); ++i)
-    needed = needed || evaluation::needs_more_runs(request.outputs[i].dtype, errors[i], request.numerics);
+    needed = needed || evaluation::needs_more_runs(request.outputs[i].dtype, request.outputs[i].shape, errors[i],
+                                                   request.numerics);
   if (!needed) return {};
   const auto in_float = [&](const auto& tensor) {
     return evaluation::share_of_float_error(tensor.dtype, request.numerics) == 1;

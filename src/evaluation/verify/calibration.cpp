@@ -248,7 +248,8 @@ Bounds bounds_of(DType dtype, const std::vector<std::int64_t>& shape, const Hone
   bounds.float_is_finite = errors.float_is_finite || share_of_float_error(dtype, numerics) < 1;
   bounds.honest_normwise = bounds.norm > 0 ? std::sqrt(errors.error_squares) / bounds.norm : 0;
   const double least = (wide ? kLeastNormwiseWide : kLeastNormwiseNarrow) * u;
-  bounds.normwise = numerics.normwise.value_or(larger(kNormwiseRoom * bounds.honest_normwise, least));
+  const double room = has_few_elements(shape) ? kElementwiseRoom : kNormwiseRoom;
+  bounds.normwise = numerics.normwise.value_or(larger(room * bounds.honest_normwise, least));
   set_row_bounds(errors.row_sizes, errors.row_errors, larger(of_stated(numerics), wide ? kWideRow * u : 0), bounds);
   if (has_bands(dtype, numerics)) {
     bounds.bands = allowed_by_band(dtype, errors.bands, errors.row_sizes.size(), bounds.absolute * bounds.scale);
@@ -303,8 +304,16 @@ bool add_honest_run(const Expected& expected, std::span<const double> run, doubl
   return error.finite;
 }
 
-bool needs_more_runs(DType dtype, const HonestErrors& errors, const model::Numerics& numerics) {
+bool has_few_elements(const std::vector<std::int64_t>& shape) {
+  std::int64_t elements = 1;
+  for (const std::int64_t extent : shape) elements *= extent;
+  return elements < kLeastRow;
+}
+
+bool needs_more_runs(DType dtype, const std::vector<std::int64_t>& shape, const HonestErrors& errors,
+                     const model::Numerics& numerics) {
   if (!model::is_floating(dtype)) return false;
+  if (has_few_elements(shape)) return true;
   const RelativeErrors relative = relative_errors(errors.row_sizes, errors.row_errors);
   const Bounds bounds = bounds_of(dtype, {}, {}, numerics);  // what every element may be off by
   return relative.largest > kOutlierRoom * relative.median &&
@@ -336,6 +345,7 @@ bool float_runs_tell(const Bounds& all, const Bounds& two) {
 std::optional<double> float_factor(const Expected& expected, const HonestRuns& runs, const model::Numerics& numerics) {
   if (!model::is_floating(expected.dtype)) return 1;
   if (has_bands(expected.dtype, numerics) || share_of_float_error(expected.dtype, numerics) < 1) return std::nullopt;
+  if (has_few_elements(expected.shape)) return std::nullopt;
   const Bounds all = calibrate(expected, runs, numerics);
   HonestRuns float_run;
   float_run.in_float = runs.in_float;

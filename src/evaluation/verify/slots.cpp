@@ -301,7 +301,7 @@ base::Result<HostCalibration> calibrate_on_host(const model::Definition& definit
     HonestRuns runs{narrow[i].values, first[i].values, second[i].values, both[i].values};
     if (!known.empty()) runs.float_factor = known[i];
     errors.push_back(honest_errors(expected[i], runs, definition.numerics));
-    more_needed = more_needed || needs_more_runs(output.dtype, errors.back(), definition.numerics);
+    more_needed = more_needed || needs_more_runs(output.dtype, expected[i].shape, errors.back(), definition.numerics);
     // Zero stands for none: GCC 12 takes the value of an empty optional for uninitialized here.
     const double factor = known.empty() ? float_factor(expected[i], runs, definition.numerics).value_or(0) : 0;
     enough = enough && factor > 0;

@@ -147,6 +147,7 @@ void Layout::set_arguments(ArenaControl& control, const Invocation& invocation) 
   std::size_t region = 0;
   const std::uint64_t scalars = scalars_there();
   const auto add_scalar = [&](const void* value, std::size_t bytes) {
+    ACCELOPT_ASSERT(place < kMaxArguments, "a task's definition keeps its limits");
     control.scalars[place] = 0;
     std::memcpy(&control.scalars[place], value, bytes);
     control.arguments[place] = scalars + place * sizeof(std::uint64_t);
@@ -156,6 +157,7 @@ void Layout::set_arguments(ArenaControl& control, const Invocation& invocation) 
     const Bytes& bytes = invocation.inputs[i];
     if (!model::is_passed_as_input(definition_.inputs[i])) continue;
     if (definition_.inputs[i].shape) {
+      ACCELOPT_ASSERT(place < kMaxArguments, "tensors were counted as their memory was made");
       control.arguments[place++] = buffers_.there(region++, bytes.size());
     } else {
       add_scalar(bytes.data(), bytes.size());

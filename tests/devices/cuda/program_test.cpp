@@ -341,6 +341,16 @@ TEST_F(Programs, WaysOfLaunching_ReachTheDriver) {
             "right");
 }
 
+TEST_F(Programs, LaunchesOfOneKernel_HaveTheirOwnSharedMemory) {
+  // The driver keeps one limit a kernel, whichever launch of it set it last.
+  EXPECT_EQ(outcome_with([](LaunchPlan& plan) {
+              plan.launches.insert(plan.launches.begin(), plan.launches.front());
+              plan.launches[0].shared_bytes = 64 << 10;
+              plan.launches[1].shared_bytes = 1 << 10;
+            }),
+            "right");
+}
+
 TEST_F(Programs, WrongArguments_AreRefusedByName) {
   const auto with = [&](std::size_t argument, const Argument& given) {
     return outcome_with([&](LaunchPlan& plan) { plan.launches.at(0).arguments.at(argument) = given; });

@@ -86,6 +86,7 @@ struct Function {
   std::string name;
   Launch launch = nullptr;
   Parameter parameter = nullptr;
+  unsigned most_shared_bytes = 48U << 10;  ///< dynamic, unless it is set
 };
 struct Module {
   void* library = nullptr;
@@ -433,6 +434,11 @@ int cuModuleUnload(void* module) {
 }
 int cuModuleGetFunction(void** out, void* module, const char* name) {
   auto* const own = static_cast<Module*>(module);
+  for (Function& known : own->functions) {
+    if (known.name != name) continue;
+    *out = &known;
+    return 0;
+  }
   Function function;
   function.name = name;
   function.launch = reinterpret_cast<Launch>(dlsym(own->library, (std::string(name) + "__launch").c_str()));
@@ -445,7 +451,9 @@ int cuFuncGetAttribute(int* value, int, void*) {
   *value = 0;
   return 0;
 }
-int cuFuncSetAttribute(void*, int, int) {
+int cuFuncSetAttribute(void* function, int attribute, int value) {
+  constexpr int kDynamicShared = 8;
+  if (attribute == kDynamicShared) static_cast<Function*>(function)->most_shared_bytes = static_cast<unsigned>(value);
   return 0;
 }
 int cuFuncGetParamInfo(void* function, std::size_t index, std::size_t* offset, std::size_t* size) {
@@ -503,9 +511,9 @@ int cuProfilerStop() {
 }
 int cuLaunchKernelEx(const Config* config, void* function, void** parameters, void**) {
   if (sticky != 0) return sticky;
-  if (!takes(*config)) return kInvalidValue;
-  kernel_is_last = true;
   const Function own = *static_cast<Function*>(function);
+  if (!takes(*config) || config->shared_bytes > own.most_shared_bytes) return kInvalidValue;
+  kernel_is_last = true;
   trace("launch " + own.name);
   const std::array<unsigned, 3> grid{config->grid[0], config->grid[1], config->grid[2]};
   const std::array<unsigned, 3> block{config->block[0], config->block[1], config->block[2]};

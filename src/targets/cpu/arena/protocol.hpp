@@ -16,8 +16,9 @@ inline constexpr int kInputsDescriptor = 6;
 inline constexpr int kOutputsDescriptor = 7;
 inline constexpr int kKernelDescriptor = 8;
 
-inline constexpr std::size_t kMaxArguments = 64;
 inline constexpr std::size_t kMaxRegions = 64;
+/// Tensors, scalars and axes, of which a task may have 64 each.
+inline constexpr std::size_t kMaxArguments = 3 * kMaxRegions;
 inline constexpr std::size_t kMaxLibraries = 8;
 inline constexpr std::size_t kMaxFilterInstructions = 1024;
 inline constexpr std::size_t kPageBytes = 4096;
