@@ -13,7 +13,6 @@
 
 #include "app/estimate.hpp"
 #include "app/knowledge_place.hpp"
-#include "app/run_control.hpp"
 #include "app/run_state.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
@@ -165,7 +164,7 @@ Result<void> resume_in_background(const Shell& shell, const std::filesystem::pat
   TRY_ASSIGN(const auto control, journal::open_control(workspace, journal::Access::read_only));
   TRY_ASSIGN(const RunState state, state_of(*control, run));
   if (state.session && state.alive == journal::Alive::yes)
-    return fail(ErrorCode::unavailable, "run " + run + " goes on in " + process_of(*state.session));
+    return fail(ErrorCode::unavailable, "run " + run + " goes on in " + journal::process_of(*state.session));
   return resume_process(shell, workspace, run);
 }
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/run_control.hpp"
 
-#include <algorithm>
+#include <tuple>
 
 #include "app/noise.hpp"
 #include "report/event_json.hpp"
 
 namespace accelopt::app {
 
-using base::ErrorCode;
 using base::Result;
 using journal::Request;
 
@@ -22,11 +21,6 @@ constexpr int kBeatsASpendingEvent = 2;
 
 }  // namespace
 
-std::string process_of(const journal::Session& session) {
-  const bool here = session.host == journal::this_process().host;
-  return "process " + std::to_string(session.pid) + (here ? "" : " of another machine or container");
-}
-
 Result<std::unique_ptr<RunControl>> RunControl::start(const std::filesystem::path& folder, const std::string& run,
                                                       const search::SearchSettings& settings,
                                                       const search::Stops& stops, model::EventSink& events) {
@@ -35,20 +29,20 @@ Result<std::unique_ptr<RunControl>> RunControl::start(const std::filesystem::pat
   journal::Session session;
   if (!folder.empty()) {
     TRY_ASSIGN(control, journal::open_control(folder, journal::Access::read_write));
-    TRY_ASSIGN(const auto sessions, control->sessions(run));
-    for (const journal::Session& other : sessions) {
-      if (journal::is_alive(other) != journal::Alive::yes) continue;
-      return base::fail(ErrorCode::unavailable, "run " + run + " goes on in " + process_of(other) +
-                                                    "; see it with: accelopt watch " + run +
-                                                    ", or end it with: accelopt stop " + run);
-    }
-    TRY_ASSIGN(before, control->spent(run));
     const journal::Process process = journal::this_process();
     session.pid = process.pid;
     session.host = process.host;
     session.born = process.born;
     session.started_ms = session.beat_ms = journal::unix_ms();
     TRY_ASSIGN(session.number, control->begin_session(run, session));
+    // From here on nobody else spends anything.
+    auto spent = control->spent(run);
+    if (!spent) {
+      session.ended = true;
+      std::ignore = control->beat(session, {});
+      return tl::make_unexpected(std::move(spent).error());
+    }
+    before = *std::move(spent);
   }
   std::unique_ptr<RunControl> made(new RunControl(std::move(control), before, settings, stops, events));
   made->session_ = session;

@@ -78,7 +78,4 @@ class RunControl final : public model::EventSink {
   std::jthread thread_;
 };
 
-/// "process 4711", "process 4711 on another machine": for messages.
-std::string process_of(const journal::Session& session);
-
 }  // namespace accelopt::app

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/run_state.hpp"
 
-#include "app/run_control.hpp"
+#include <algorithm>
+
 #include "app/workspace.hpp"
 #include "base/text.hpp"
 #include "report/format.hpp"
@@ -67,7 +68,7 @@ std::string death_notice(const std::string& run, const RunState& state) {
   std::string text = "run " + run + " is dead: ";
   if (state.session) {
     const double seconds = static_cast<double>(journal::unix_ms() - state.session->beat_ms) / 1e3;
-    text += process_of(*state.session) + (state.session->ended ? " gave it up " : " ended without a word ") +
+    text += journal::process_of(*state.session) + (state.session->ended ? " gave it up " : " ended without a word ") +
             report::format_seconds(std::max(seconds, 0.0)) + " ago";
   } else {
     text += "no process works on it";

@@ -136,7 +136,7 @@ class Verifier {
     int compared = 0;
     for (const auto& [key, value] : again.items()) {
       if (kOfTheRunItself.contains(key)) continue;
-      if (stated.value(key, Json()) != value) {
+      if (stated.value(key, Json()) != value && !(key == "reason" && is_reason_with_budget(stated, value))) {
         return fail(ErrorCode::corrupt, fmt::format("{} is {} in run.json, and {} by the record", key,
                                                     shortened(stated.value(key, Json())), shortened(value)));
       }
@@ -149,6 +149,12 @@ class Verifier {
         "{} published fields are those of the record{}{}", compared,
         out_.claim ? "; speed-up " + report::format_ratio(out_.claim->speedup) : "; no gain claimed",
         beside == 0 ? "" : fmt::format("; {} comparisons with others are stated, and not proven", beside));
+  }
+
+  /// Whether it is the reason that the record gives, and behind it the words of the budget that ended the run.
+  static bool is_reason_with_budget(const Json& stated, const Json& reason) {
+    return base::text_at(stated, "outcome") == search::to_string(search::RunOutcome::budget) &&
+           base::text_at(stated, "reason").starts_with(reason.get<std::string>() + std::string(search::kBudgetEndedIt));
   }
 
   static std::string shortened(const Json& value) {
@@ -171,7 +177,8 @@ class Verifier {
                        replayed.report.steps_found, short_id(hash));
   }
 
-  /// Fields of a result that say what the run took, or what its machine was like.
+  /// Fields of a result that say what the run took, or what its machine was like. So do the words at the end of a
+  /// reason that tell how a budget ended the run.
   inline static const std::set<std::string> kOfTheRunItself{"run",   "wall_seconds", "device_seconds", "estimate",
                                                             "noise", "bundles",      "usage"};
 

@@ -5,7 +5,6 @@
 #include <condition_variable>
 #include <mutex>
 
-#include "app/run_control.hpp"
 #include "app/workspace.hpp"
 
 namespace accelopt::app {
@@ -52,7 +51,7 @@ base::Result<void> WatchedRun::follow(WatchSink& sink, const std::stop_token& st
     if (state_.status != model::RunStatus::running && (over || state_.alive == Alive::no)) return {};
     if (state_.alive == Alive::unknown && !warned) {
       warned = true;
-      sink.note("no sign of life from " + process_of(*state_.session) + "; it may be dead");
+      sink.note("no sign of life from " + journal::process_of(*state_.session) + "; it may be dead");
     }
     if (state_.alive == Alive::yes) warned = false;
     if (!pause(stop)) return {};

@@ -3,11 +3,11 @@
 
 #include <fmt/format.h>
 
-#include "app/run_control.hpp"
 #include "app/watch.hpp"
 #include "app/workspace.hpp"
 #include "cli/command.hpp"
 #include "cli/search_flags.hpp"
+#include "journal/control.hpp"
 
 namespace accelopt::cli {
 namespace {
@@ -29,7 +29,7 @@ base::Result<Exit> stop(const StopOptions& options) {
     return Exit::done;
   }
   TRY(run->ask(options.now ? journal::Request::stop_now : journal::Request::stop));
-  const std::string who = state.session ? app::process_of(*state.session) : std::string("its process");
+  const std::string who = state.session ? journal::process_of(*state.session) : std::string("its process");
   fmt::print("asked {} to {}\n", who,
              options.now
                  ? fmt::format("end run {} at once; continue it later with: accelopt resume {}", run->id(), run->id())

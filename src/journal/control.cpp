@@ -58,6 +58,7 @@ class SqliteControl final : public Control {
   Result<std::int64_t> begin_session(std::string_view run, const Session& session) override {
     TRY_ASSIGN(Transaction transaction, Transaction::begin(*database_));
     TRY_ASSIGN(const std::int64_t number, run_number(run));
+    TRY(check_that_it_rests(run));
     // Of the first session nobody else could have been meant.
     TRY(database_->run("DELETE FROM requests WHERE run = ?1 AND EXISTS (SELECT 1 FROM sessions WHERE run = ?1)",
                        number));
@@ -200,6 +201,19 @@ class SqliteControl final : public Control {
                 database_->name() + ": there is no run \"" + std::string(run) + "\"; `accelopt runs` lists them");
   }
 
+  /// To be called in the transaction that enters a session, which no other can be entered beside.
+  Result<void> check_that_it_rests(std::string_view run) {
+    TRY_ASSIGN(const auto all, sessions(run));
+    for (const Session& other : all) {
+      if (is_alive(other) != Alive::yes) continue;
+      const std::string id(run);
+      return fail(ErrorCode::unavailable, "run " + id + " goes on in " + process_of(other) +
+                                              "; see it with: accelopt watch " + id +
+                                              ", or end it with: accelopt stop " + id);
+    }
+    return {};
+  }
+
   Result<std::int64_t> run_number(std::string_view run) {
     TRY_ASSIGN(const std::int64_t number, database_->number_of("SELECT number FROM runs WHERE id = ?", run));
     if (number == 0) return no_run(run);
@@ -230,6 +244,11 @@ Alive is_alive(const Session& session) {
   if (session.ended) return Alive::no;
   if (session.host == this_process().host) return born_of(session.pid) == session.born ? Alive::yes : Alive::no;
   return unix_ms() - session.beat_ms <= kSilentMs ? Alive::yes : Alive::unknown;
+}
+
+std::string process_of(const Session& session) {
+  const bool here = session.host == this_process().host;
+  return "process " + std::to_string(session.pid) + (here ? "" : " of another machine or container");
 }
 
 std::int64_t unix_ms() {

@@ -190,6 +190,9 @@ class Attempt {
 
   base::Outcome<void> take_evaluation(const Kernel& kernel) {
     TRY_ASSIGN(const OnRecord on_record, shared_.measurer.build_on_record(kernel));
+    // A replay builds nothing and takes nothing: the build says that it is not on record, as where the budget of the
+    // run had no evaluation left.
+    if (on_record == OnRecord::no && shared_.measurer.replaying()) return {};
     if (shared_.budget.take_evaluation(kernel.id(), on_record)) return {};
     return base::ending("no evaluation is left in the budget");
   }

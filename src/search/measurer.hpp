@@ -28,6 +28,8 @@ class Measurer {
   base::Outcome<model::BuildReport> build(const model::Kernel& kernel, std::stop_token stop);
   /// Whether the source's build is on record, or was asked for in an earlier part of the run and put off.
   base::Result<OnRecord> build_on_record(const model::Kernel& kernel);
+  /// Whether nothing is measured, only read from the record.
+  [[nodiscard]] bool replaying() const { return recorder_.replaying(); }
   /// The candidate's build was put off: it will be raced against its parent if it builds.
   void expect_race(const model::Kernel& candidate, const model::Kernel& parent,
                    const std::string& parent_machine_code_id);

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json.hpp"
@@ -31,6 +32,10 @@ struct ComparedWith {
 };
 void to_json(base::Json& json, const ComparedWith& compared);
 void from_json(const base::Json& json, ComparedWith& compared);
+
+/// In the reason of a run that a budget ended, what comes before the budget's own words. They tell what the run had
+/// used, which is not on record: a replay's reason ends before this.
+inline constexpr std::string_view kBudgetEndedIt = "; the budget ended it: ";
 
 /// What a run came to. Ratios are baseline time / candidate time, from the confirmation alone.
 struct RunResult {

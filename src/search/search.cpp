@@ -471,7 +471,7 @@ class Search {
     } else {
       result.reason = waiting_ ? "it waits for answers from elsewhere" : why_no_gain();
       if (result.outcome == RunOutcome::budget && !budget_.explanation().empty())
-        result.reason += "; the budget ended it: " + budget_.explanation();
+        result.reason += std::string(kBudgetEndedIt) + budget_.explanation();
     }
     result.confirmation = confirmation_;
     if (review_) {

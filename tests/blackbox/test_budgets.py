@@ -32,6 +32,8 @@ class Budgets(support.TestCase):
         result = finished.last
         self.assertEqual((result["outcome"], result["stopped_by"]), ("improved", stopped_by), finished)
         self.assertGreater(result["speedup"]["low"], 1.5)
+        replayed = self.succeed("replay", "--workspace", self.workspace, "--json").last["result"]
+        self.assertEqual((replayed["evaluations"], replayed["counts"]), (result["evaluations"], result["counts"]), finished)
         return result
 
     def run_for(self, server, flag, seconds, stopped_by):

@@ -365,6 +365,30 @@ class OnThisProcessor(EvidenceCase):
         self.check_a_claim_that_fails_on_paper(path)
         self.check_an_invented_baseline(path, result["speedup"]["estimate"])
 
+    def test_a_run_that_a_budget_ended_is_evidence_too(self):
+        self.task()
+        for limit, stopped_by in ((("--max-evaluations", 1), "max_evaluations"), (("--max-time", "0.05s"), "max_seconds")):
+            with self.subTest(stopped_by):
+                result = self.accelopt("run", "task", "--workspace", self.workspace, "--json", "--near-roofline", 0, *limit).last
+                self.assertEqual(result["stopped_by"], stopped_by)
+                again = self.succeed("replay", "--workspace", self.workspace, "--json").last["result"]
+                for field in ("outcome", "stopped_by", "evaluations", "counts", "solution_id"):
+                    self.assertEqual(again[field], result[field], field)
+                path = self.evidence(f"{stopped_by}.tar")
+                self.assertEqual({c["state"] for c in self.verify(path)["checks"]}, {"passed"})
+        # Only what the budget itself says is the run's own: the reason before it and the outcome follow from the record.
+        self.assertEqual(result["outcome"], "budget")
+        self.assertRegex(result["reason"], "; the budget ended it: .* of 0.05 s were used")
+        for number, (field, value) in enumerate((("reason", "bad luck; the budget ended it: too early"), ("outcome", "no_gain"),
+                                                 ("stopped_by", "max_usd"))):
+            with self.subTest(field):
+                archive = Archive(path)
+                archive.change_run(lambda run, changed={field: value}: run["result"].update(changed))
+                tampered = self.folder / f"budget-{number}.tar"
+                tampered.write_bytes(archive.sealed())
+                failed = [c["name"] for c in self.verify(tampered, code=5)["checks"] if c["state"] == "failed"]
+                self.assertEqual(failed, ["result"])
+
     def check_tampered_playoffs(self, path):
         """Scores that the samples of the play-off do not give, and samples that no such play-off gives, with hashes that are right."""
         self.assertEqual(Archive(path).schema, 2)

@@ -6,6 +6,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <latch>
+#include <thread>
+#include <vector>
+
 #include "base/files.hpp"
 #include "journal/samples.hpp"
 
@@ -27,14 +32,23 @@ class ControlTest : public testing::Test {
 
   [[nodiscard]] std::filesystem::path workspace() const { return folder_->path() / "w"; }
 
-  Session begin(const std::string& run) {
+  static Session of_this_process() {
     const Process process = this_process();
-    Session session{
+    return {
         .pid = process.pid, .host = process.host, .born = process.born, .started_ms = unix_ms(), .beat_ms = unix_ms()};
+  }
+
+  Session begin(const std::string& run) {
+    Session session = of_this_process();
     const auto number = control_->begin_session(run, session);
     EXPECT_TRUE(number) << number.error().message;
     session.number = number.value_or(0);
     return session;
+  }
+
+  void end(Session session) {
+    session.ended = true;
+    EXPECT_TRUE(control_->beat(session, {}));
   }
 
   void sql(const char* statement) const {
@@ -98,6 +112,7 @@ TEST_F(ControlTest, ARequestReachesItsRunAloneAndNoLaterSession) {
   EXPECT_EQ(*control_->beat(two, {}), Request::none);
   ASSERT_TRUE(control_->ask("r1", Request::stop_now));
   EXPECT_EQ(*control_->beat(one, {}), Request::stop_now);
+  end(one);
   const Session resumed = begin("r1");
   EXPECT_EQ(*control_->beat(resumed, {}), Request::none)
       << "what an earlier session was asked is not asked of this one";
@@ -110,11 +125,74 @@ TEST_F(ControlTest, ARequestBeforeTheFirstSessionIsHeard) {
   EXPECT_EQ(*control_->beat(begin("r2"), {}), Request::none);
 }
 
+TEST_F(ControlTest, ASecondSessionIsRefusedWhileTheFirstGoesOn) {
+  const Session first = begin("r1");
+  ASSERT_TRUE(control_->ask("r1", Request::stop));
+
+  const auto second = control_->begin_session("r1", of_this_process());
+
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, ErrorCode::unavailable);
+  EXPECT_EQ(second.error().message, "run r1 goes on in process " + std::to_string(::getpid()) +
+                                        "; see it with: accelopt watch r1, or end it with: accelopt stop r1");
+  EXPECT_EQ(control_->sessions("r1")->size(), 1U);
+  EXPECT_EQ(*control_->beat(first, {}), Request::stop) << "what was asked of the first is still asked of it";
+  begin("r2");
+  end(first);
+  begin("r1");
+}
+
+TEST_F(ControlTest, ASessionWhoseProcessIsGoneKeepsNobodyOut) {
+  Session session = of_this_process();
+  session.born = "1";  // the pid belongs to a later process
+  ASSERT_TRUE(control_->begin_session("r1", session));
+  session = of_this_process();
+  session.host = "another machine";
+  session.beat_ms -= 60'000;
+  ASSERT_TRUE(control_->begin_session("r1", session)) << "the first one's process is dead";
+  session.beat_ms = unix_ms();
+  ASSERT_TRUE(control_->begin_session("r1", session)) << "the second one has been silent for a minute";
+
+  const auto fourth = control_->begin_session("r1", of_this_process());
+
+  ASSERT_FALSE(fourth);
+  EXPECT_NE(fourth.error().message.find("of another machine or container"), std::string::npos)
+      << fourth.error().message;
+}
+
+TEST_F(ControlTest, OfSessionsThatBeginTogetherOneDoes) {
+  constexpr int kThreads = 4;
+  std::latch all_there(kThreads);
+  std::atomic<int> begun = 0;
+  std::atomic<int> refused = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < kThreads; ++i) {
+      threads.emplace_back([&] {
+        const auto own = open_control(workspace(), Access::read_write);
+        EXPECT_TRUE(own) << own.error().message;
+        all_there.arrive_and_wait();
+        if (!own) return;
+        const auto number = (*own)->begin_session("r1", of_this_process());
+        if (number) {
+          ++begun;
+        } else {
+          EXPECT_EQ(number.error().code, ErrorCode::unavailable) << number.error().message;
+          ++refused;
+        }
+      });
+    }
+  }
+  EXPECT_EQ(begun, 1);
+  EXPECT_EQ(refused, kThreads - 1);
+  EXPECT_EQ(control_->sessions("r1")->size(), 1U);
+}
+
 TEST_F(ControlTest, WhatARunHasSpentIsTheSumOverItsSessions) {
   Session session = begin("r1");
   session.wall_seconds = 12.5;
   session.device_seconds = 3.25;
-  ASSERT_TRUE(control_->beat(session, {}));
+  end(session);
   session = begin("r1");
   session.wall_seconds = 1;
   ASSERT_TRUE(control_->beat(session, {}));

@@ -406,6 +406,16 @@ struct BudgetRun {
     return report ? report->result : RunResult();
   }
 
+  /// From the record alone, as `replay` and `verify` do it.
+  [[nodiscard]] RunResult replay() const {
+    Notes unheard;
+    const RunRequest request{
+        .run = "r1", .task = task, .settings = settings, .measure = {}, .seed = 1, .missing = Missing::leave_it};
+    const auto report = run_search(request, {{}, nullptr, journal.get(), &unheard}, {});
+    EXPECT_TRUE(report) << report.error().message;
+    return report ? report->result : RunResult();
+  }
+
   TestClock clock;
   RandomModel model;
   SlowEvaluator evaluator;
@@ -433,7 +443,21 @@ struct BudgetRun {
 
 constexpr int kRuns = 10;
 
+/// Whatever a result says of decisions and of work follows from the record; what the run took is its own.
+void expect_replay_of(const BudgetRun& run, const RunResult& result) {
+  base::Json stated = to_result_json(result);
+  base::Json again = to_result_json(run.replay());
+  for (const char* own : {"device_seconds", "wall_seconds", "usage"}) {
+    stated.erase(own);
+    again.erase(own);
+  }
+  if (result.outcome == RunOutcome::budget)
+    stated["reason"] = result.reason.substr(0, result.reason.find(kBudgetEndedIt));
+  EXPECT_EQ(again, stated);
+}
+
 void expect_confirmed_end(const BudgetRun& run, const RunResult& result, model::EndReason limit) {
+  expect_replay_of(run, result);
   EXPECT_EQ(result.stopped_by, limit) << base::Json(result.counts) << " " << run.events.last;
   if (result.gains > 0) {
     EXPECT_EQ(result.outcome, RunOutcome::improved);
@@ -520,6 +544,7 @@ TEST(BudgetedRun, ABudgetThatHoldsNoQuestionEndsWithTheReason) {
   EXPECT_EQ(result.outcome, RunOutcome::budget);
   EXPECT_EQ(run.model.calls, 0);
   EXPECT_NE(result.reason.find("0 of 100 tokens"), std::string::npos) << result.reason;
+  expect_replay_of(run, result);
 }
 
 TEST(BudgetedRun, AResumedRunDecidesAsItDidThoughNothingIsLeft) {

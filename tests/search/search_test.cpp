@@ -388,6 +388,12 @@ TEST(Search, AnEvaluationBudgetIsNeverExceededAndStillConfirms) {
   EXPECT_EQ(report->result.stopped_by, model::EndReason::max_evaluations);
   EXPECT_EQ(report->result.outcome, RunOutcome::improved);
   EXPECT_EQ(run.evaluator.triages, 5);
+
+  run.request.missing = Missing::leave_it;
+  const auto again = run.go();
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->result.evaluations, report->result.evaluations) << "what the budget refused is not on record";
+  EXPECT_EQ(again->result.counts, report->result.counts);
 }
 
 TEST(Search, ALostAnswerIsCountedAndTheRunGoesOn) {
