@@ -10,6 +10,7 @@
 #include <array>
 #include <csignal>
 #include <cstdlib>
+#include <string_view>
 
 #include "app/estimate.hpp"
 #include "app/knowledge_place.hpp"
@@ -145,6 +146,15 @@ bool goes_on_in_background(const std::filesystem::path& stem) {
   std::error_code ignored;
   const auto exit = exit_of_background(stem);
   return exit && !*exit && std::filesystem::exists(beside(stem, ".exit"), ignored);
+}
+
+std::filesystem::path stem_of_background_file(const std::filesystem::path& file) {
+  const std::string name = file.filename().string();
+  for (const std::string_view suffix : {".out", ".err", ".pid", ".exit", ".exit.new"}) {
+    if (name.size() > suffix.size() && name.ends_with(suffix))
+      return file.parent_path() / name.substr(0, name.size() - suffix.size());
+  }
+  return {};
 }
 
 std::filesystem::path background_log(const std::filesystem::path& workspace, const std::string& run) {

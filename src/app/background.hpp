@@ -32,6 +32,9 @@ base::Result<std::optional<int>> exit_of_background(const std::filesystem::path&
 /// Whether such a command was started and has not ended.
 bool goes_on_in_background(const std::filesystem::path& stem);
 
+/// The stem of the command that leaves files of that name; empty: none does.
+std::filesystem::path stem_of_background_file(const std::filesystem::path& file);
+
 /// Where a run that nobody waits for writes: events as JSON lines in .out, messages in .err.
 std::filesystem::path background_log(const std::filesystem::path& workspace, const std::string& run);
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/garbage.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <set>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -46,8 +48,27 @@ bool is_old(const fs::path& path) {
   return !problem && fs::file_time_type::clock::now() - changed > kOutcomesStay;
 }
 
+/// "eval-20261121-101502-3fa9c1": as a command in the background is named by who has it carried out.
+bool is_job_name(std::string_view name) {
+  const std::size_t dash = name.find('-');
+  return dash != std::string_view::npos && dash > 0 &&
+         name.substr(0, dash).find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == std::string_view::npos &&
+         is_run_id(name.substr(dash + 1));
+}
+
+bool is_file(const fs::path& path) {
+  std::error_code problem;
+  return fs::is_regular_file(fs::symlink_status(path, problem));
+}
+
+bool is_folder(const fs::path& path) {
+  std::error_code problem;
+  return fs::is_directory(fs::symlink_status(path, problem));
+}
+
 /// What no run needs of commands in the background (jobs/), of runs there (logs/) and of what runs asked clients
-/// (questions/): ended commands, done runs, and what belongs to no run. Runs that can be continued keep theirs.
+/// (questions/): ended commands, done runs, and what belongs to no run. Runs that can be continued keep theirs. The
+/// workspace may be a folder of somebody's project: what has another name than accelopt gives is theirs.
 base::Result<std::vector<fs::path>> leftovers(const fs::path& workspace) {
   const auto logs = entries_of(workspace / "logs");
   const auto questions = entries_of(workspace / "questions");
@@ -64,13 +85,22 @@ base::Result<std::vector<fs::path>> leftovers(const fs::path& workspace) {
     mailboxes.insert(fs::path(settings.agents.mailbox).filename().string());
   }
   std::vector<fs::path> out;
-  for (const fs::path& path : logs)
-    if (!open_runs.contains(path.stem().string()) && !goes_on_in_background(path.parent_path() / path.stem()))
+  for (const fs::path& path : logs) {
+    const fs::path stem = stem_of_background_file(path);
+    const std::string run = stem.filename().string();
+    if (is_run_id(run) && is_file(path) && !open_runs.contains(run) && !goes_on_in_background(stem))
       out.push_back(path);
-  for (const fs::path& path : questions)
-    if (!mailboxes.contains(path.filename().string())) out.push_back(path);
-  for (const fs::path& path : entries_of(workspace / "jobs"))
-    if (is_old(path) && !goes_on_in_background(path.parent_path() / path.stem())) out.push_back(path);
+  }
+  for (const fs::path& path : questions) {
+    const std::string name = path.filename().string();
+    if (is_run_id(name) && is_folder(path) && !mailboxes.contains(name)) out.push_back(path);
+  }
+  for (const fs::path& path : entries_of(workspace / "jobs")) {
+    const fs::path stem = stem_of_background_file(path);
+    if (is_job_name(stem.filename().string()) && is_file(path) && is_old(path) && !goes_on_in_background(stem))
+      out.push_back(path);
+  }
+  std::sort(out.begin(), out.end());
   return out;
 }
 
@@ -95,9 +125,9 @@ base::Result<FreedSpace> free_space(const std::filesystem::path& workspace, jour
   for (const fs::path& path : left) {
     const std::int64_t bytes = bytes_of(path);
     std::error_code problem;
-    if (sweep == journal::Sweep::remove) fs::remove_all(path, problem);  // of a link, the link
+    if (sweep == journal::Sweep::remove) fs::remove_all(path, problem);
     if (problem) continue;
-    ++freed.leftovers;
+    freed.leftovers.push_back(path);
     freed.leftover_bytes += bytes;
   }
   for (const std::filesystem::path& folder : base::abandoned_temporary_folders()) {
@@ -105,13 +135,18 @@ base::Result<FreedSpace> free_space(const std::filesystem::path& workspace, jour
     std::error_code problem;
     if (sweep == journal::Sweep::remove) std::filesystem::remove_all(folder, problem);
     if (problem) continue;
-    ++freed.folders;
+    freed.folders.push_back(folder);
     freed.folder_bytes += bytes;
   }
   return freed;
 }
 
 base::Json to_json(const FreedSpace& freed) {
+  const auto texts = [](const std::vector<fs::path>& paths) {
+    base::Json out = base::Json::array();
+    for (const fs::path& path : paths) out.push_back(path.string());
+    return out;
+  };
   return {{"type", "gc"},
           {"schema", 1},
           {"workspace", freed.workspace.string()},
@@ -119,10 +154,12 @@ base::Json to_json(const FreedSpace& freed) {
           {"objects", freed.objects.objects},
           {"object_bytes", freed.objects.bytes},
           {"objects_kept", freed.objects.kept},
-          {"folders", freed.folders},
+          {"folders", freed.folders.size()},
           {"folder_bytes", freed.folder_bytes},
-          {"leftovers", freed.leftovers},
-          {"leftover_bytes", freed.leftover_bytes}};
+          {"folder_paths", texts(freed.folders)},
+          {"leftovers", freed.leftovers.size()},
+          {"leftover_bytes", freed.leftover_bytes},
+          {"leftover_paths", texts(freed.leftovers)}};
 }
 
 }  // namespace accelopt::app

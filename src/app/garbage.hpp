@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <vector>
 
 #include "base/json.hpp"
 #include "base/result.hpp"
@@ -13,14 +14,16 @@ namespace accelopt::app {
 
 struct FreedSpace {
   std::filesystem::path workspace;
-  journal::Sweep sweep = journal::Sweep::look;  ///< look: nothing was removed
-  journal::Garbage objects;                     ///< of the workspace, that nothing on record refers to
-  int folders = 0;                              ///< temporary ones, whose processes were killed
+  journal::Sweep sweep = journal::Sweep::look;   ///< look: nothing was removed
+  journal::Garbage objects;                      ///< of the workspace, that nothing on record refers to
+  std::vector<std::filesystem::path> folders{};  ///< temporary ones, whose processes were killed
   std::int64_t folder_bytes = 0;
-  int leftovers = 0;  ///< of commands and runs in the background that have ended: outputs, logs, questions
+  /// Of commands and runs in the background that have ended: outputs, logs, questions.
+  std::vector<std::filesystem::path> leftovers{};
   std::int64_t leftover_bytes = 0;
 };
 
+/// Of the workspace's folders and the temporary folder, takes only what has a name that accelopt alone gives.
 /// @error as open_workspace and journal::collect_garbage: there is no workspace, or a run is active in it.
 base::Result<FreedSpace> free_space(const std::filesystem::path& workspace, journal::Sweep sweep);
 

@@ -46,4 +46,16 @@ std::string new_run_id() {
   return base::utc("%Y%m%d-%H%M%S-") + base::sha256_hex(std::to_string(base::random_seed())).substr(0, 6);
 }
 
+bool is_run_id(std::string_view text) {
+  constexpr std::string_view kForm = "dddddddd-dddddd-hhhhhh";
+  if (text.size() != kForm.size()) return false;
+  for (std::size_t i = 0; i < kForm.size(); ++i) {
+    const char c = text[i];
+    const bool digit = c >= '0' && c <= '9';
+    const bool fits = kForm[i] == 'd' ? digit : kForm[i] == 'h' ? digit || (c >= 'a' && c <= 'f') : c == kForm[i];
+    if (!fits) return false;
+  }
+  return true;
+}
+
 }  // namespace accelopt::app

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/result.hpp"
 #include "journal/journal.hpp"
@@ -21,5 +22,7 @@ base::Result<std::unique_ptr<journal::Journal>> open_workspace(const std::filesy
 
 /// A run's id: the UTC time to the second and six random digits, so that ids sort by time: "20261121-101502-3fa9c1".
 std::string new_run_id();
+/// Whether the text has the form of such an id.
+bool is_run_id(std::string_view text);
 
 }  // namespace accelopt::app

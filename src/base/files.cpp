@@ -6,8 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
@@ -162,16 +160,14 @@ FileDescriptor open_folder(const std::filesystem::path& folder) {
   return FileDescriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
-/// "accelopt-build.a1B2c3": as TemporaryFolder names them.
-bool is_name_of_ours(const std::string& name) {
-  constexpr std::size_t kRandomLetters = 6;
-  const std::size_t dot = name.rfind('.');
-  const auto letter = [](unsigned char c) { return std::isalnum(c) != 0; };
-  return name.starts_with("accelopt-") && dot != std::string::npos && name.size() - dot - 1 == kRandomLetters &&
-         std::all_of(name.begin() + static_cast<std::ptrdiff_t>(dot) + 1, name.end(), letter);
+/// What follows the dash in "accelopt-build.3f9a0c11-f61f9bc1": a hash of what precedes it. The name alone says who
+/// made the folder, on every file system, and nothing lies in the folder that was not asked for.
+std::string seal_of(std::string_view name) {
+  constexpr std::size_t kDigits = 8;
+  return sha256_hex("accelopt temporary folder " + std::string(name)).substr(0, kDigits);
 }
 
-/// Older ones do not lock their folders: what is young may be theirs, or be claimed in a moment.
+/// What is young may be claimed in a moment.
 bool is_abandoned(const std::filesystem::path& path) {
   constexpr std::chrono::hours kYoung{1};
   const FileDescriptor folder = open_folder(path);
@@ -189,9 +185,22 @@ TemporaryFolder::TemporaryFolder(std::filesystem::path path) : path_(std::move(p
 }
 
 Result<TemporaryFolder> TemporaryFolder::create(std::string_view prefix) {
-  std::string pattern = (temporary_root() / (std::string(prefix) + ".XXXXXX")).string();
-  if (::mkdtemp(pattern.data()) == nullptr) return fail_errno(errno, "cannot make a temporary folder " + pattern);
-  return TemporaryFolder(pattern);
+  constexpr int kMostTries = 100;
+  constexpr std::size_t kRandomDigits = 8;
+  const std::filesystem::path root = temporary_root();
+  for (int tries = 1;; ++tries) {
+    std::string name = std::string(prefix) + "." + sha256_hex(std::to_string(random_seed())).substr(0, kRandomDigits);
+    name += "-" + seal_of(name);
+    const std::filesystem::path path = root / name;
+    if (::mkdir(path.c_str(), S_IRWXU) == 0) return TemporaryFolder(path);
+    if (errno != EEXIST || tries == kMostTries)
+      return fail_errno(errno, "cannot make a temporary folder " + path.string());
+  }
+}
+
+bool is_temporary_folder_name(std::string_view name) {
+  const std::size_t dash = name.rfind('-');
+  return dash != std::string_view::npos && name.substr(dash + 1) == seal_of(name.substr(0, dash));
 }
 
 std::vector<std::filesystem::path> abandoned_temporary_folders() {
@@ -199,7 +208,8 @@ std::vector<std::filesystem::path> abandoned_temporary_folders() {
   std::error_code problem;
   for (std::filesystem::directory_iterator entry(temporary_root(), problem), end; !problem && entry != end;
        entry.increment(problem)) {
-    if (is_name_of_ours(entry->path().filename().string()) && is_abandoned(entry->path()))
+    const std::string name = entry->path().filename().string();
+    if (name.starts_with("accelopt-") && is_temporary_folder_name(name) && is_abandoned(entry->path()))
       list.push_back(entry->path());
   }
   return list;

@@ -57,7 +57,8 @@ class FileDescriptor {
 };
 
 /// A folder of its own below the system's temporary folder, removed with everything in it at destruction.
-/// It is locked (flock) while it is used, so that one that a killed process left behind can be told.
+/// It is locked (flock) while it is used, so that one that a killed process left behind can be told; its name is of a
+/// form that no other program makes.
 class TemporaryFolder {
  public:
   /// @error as make_folders.
@@ -75,8 +76,12 @@ class TemporaryFolder {
   FileDescriptor claim_;
 };
 
-/// Folders of this user below the system's temporary folder that TemporaryFolder made and nobody uses: their processes
-/// were killed at least an hour ago.
+/// Whether TemporaryFolder made the folder of that name: "accelopt-build.3f9a0c11-f61f9bc1". Those of versions that did
+/// not mark the names of theirs are not told from folders of others.
+bool is_temporary_folder_name(std::string_view name);
+
+/// Folders of this user below the system's temporary folder whose names begin with "accelopt-", that TemporaryFolder
+/// made, and that nobody uses: their processes were killed at least an hour ago.
 std::vector<std::filesystem::path> abandoned_temporary_folders();
 
 }  // namespace accelopt::base

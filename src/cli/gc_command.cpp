@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
 #include <memory>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -7,6 +9,7 @@
 #include "app/workspace.hpp"
 #include "cli/command.hpp"
 #include "report/format.hpp"
+#include "report/text_width.hpp"
 
 namespace accelopt::cli {
 namespace {
@@ -16,6 +19,10 @@ struct GcOptions {
   bool dry_run = false;
   bool json = false;
 };
+
+void print_names(const std::vector<std::filesystem::path>& paths) {
+  for (const std::filesystem::path& path : paths) fmt::print("  {}\n", report::printable(path.string()));
+}
 
 base::Result<Exit> collect(const GcOptions& options) {
   TRY_ASSIGN(const app::FreedSpace freed,
@@ -30,11 +37,13 @@ base::Result<Exit> collect(const GcOptions& options) {
              report::format_bytes(static_cast<double>(freed.objects.bytes)), freed.workspace.string(),
              freed.objects.objects, freed.objects.objects == 1 ? "" : "s", freed.objects.kept);
   fmt::print("{} {} in the temporary folder: {} folder{} of builds and tools whose processes were killed\n", did,
-             report::format_bytes(static_cast<double>(freed.folder_bytes)), freed.folders,
-             freed.folders == 1 ? "" : "s");
+             report::format_bytes(static_cast<double>(freed.folder_bytes)), freed.folders.size(),
+             freed.folders.size() == 1 ? "" : "s");
+  print_names(freed.folders);
   fmt::print("{} {} of agents' commands and runs that have ended: {} file{} and folder{}\n", did,
-             report::format_bytes(static_cast<double>(freed.leftover_bytes)), freed.leftovers,
-             freed.leftovers == 1 ? "" : "s", freed.leftovers == 1 ? "" : "s");
+             report::format_bytes(static_cast<double>(freed.leftover_bytes)), freed.leftovers.size(),
+             freed.leftovers.size() == 1 ? "" : "s", freed.leftovers.size() == 1 ? "" : "s");
+  print_names(freed.leftovers);
   return Exit::done;
 }
 
@@ -48,7 +57,9 @@ void add_gc(CommandLine& app, Action& chosen) {
       "  accelopt gc\n"
       "Removes objects of the workspace that nothing on record refers to, folders of builds and tools that killed\n"
       "processes left behind, and outputs, logs and questions of agents' commands and runs that have ended. Runs, "
-      "results, kernels and experiences stay. Refuses while a run is active here.\n");
+      "results, kernels and experiences stay.\n"
+      "Takes only files and folders whose names accelopt alone gives, and prints the paths of folders and leftovers.\n"
+      "Refuses while a run is active here.\n");
   auto options = std::make_shared<GcOptions>();
   command.option("--workspace", &options->workspace,
                  "Folder of the runs (default: the nearest .accelopt here or above)");

@@ -162,6 +162,55 @@ TEST_F(RunRecord, FreeSpace_DryRun_RemovesNothing) {
   EXPECT_FALSE(journal_->load(object));
 }
 
+TEST_F(RunRecord, FreeSpace_ProjectFolder_TakesNamesOfOursAlone) {
+  journal::RunInfo ended;
+  ended.id = "20261121-101501-3fa9c2";
+  ended.task_name = "scale";
+  ended.created = "2026-11-21T10:15:01Z";
+  ASSERT_TRUE(journal_->create_run(ended));
+  for (const char* run : {"20261121-101500-3fa9c1", "20261121-101501-3fa9c2"})
+    ASSERT_TRUE(journal_->finish_run(run, model::RunStatus::done, std::nullopt, ""));
+  const std::vector<std::string> going = {
+      "jobs/eval-20261121-101500-abcdef.out", "jobs/new_task-20261121-101500-abcdef.exit.new",
+      "logs/20261121-101500-3fa9c1.err",      "logs/20261121-101501-3fa9c2.pid",
+      "logs/20261121-101502-3fa9c3.exit",     "questions/20261121-101500-abcdef/planner.md"};
+  const std::vector<std::string> staying = {"jobs/train.sh",
+                                            "jobs/train-20261121.out",
+                                            "jobs/eval-20261121-101500-abcdef.sh",
+                                            "jobs/20261121-101500-abcdef.out",
+                                            "logs/server.log",
+                                            "logs/server.out",
+                                            "logs/20261121-101500-3fa9c1.log",
+                                            "logs/20261121-101500-3fa9c1",
+                                            "logs/20261121-101500-3FA9C1.out",
+                                            "logs/20261121-101500-3fa9c1.out/notes.md",
+                                            "questions/notes.md",
+                                            "questions/asked/planner.md",
+                                            "questions/20261121-101500-abcde0"};
+  for (const auto* names : {&going, &staying}) {
+    for (const std::string& name : *names) {
+      const std::filesystem::path path = workspace() / name;
+      ASSERT_TRUE(base::make_folders(path.parent_path()));
+      ASSERT_TRUE(base::write_file(path, "0\n"));
+      std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now() - std::chrono::hours(2));
+    }
+  }
+  std::filesystem::create_symlink(workspace() / "logs/server.log", workspace() / "logs/20261121-101503-3fa9c4.exit");
+  std::vector<std::filesystem::path> expected;
+  for (const std::string& name : going) expected.push_back(workspace() / name);
+  expected.back() = expected.back().parent_path();
+
+  const FreedSpace looked = free_space(workspace(), journal::Sweep::look).value();
+  EXPECT_EQ(looked.leftovers, expected);
+  EXPECT_EQ(to_json(looked)["leftover_paths"].size(), going.size());
+  EXPECT_EQ(to_json(looked)["leftovers"], going.size());
+  EXPECT_EQ(free_space(workspace(), journal::Sweep::remove).value().leftovers, expected);
+
+  for (const std::string& name : going) EXPECT_FALSE(std::filesystem::exists(workspace() / name)) << name;
+  EXPECT_TRUE(std::filesystem::is_symlink(workspace() / "logs/20261121-101503-3fa9c4.exit"));
+  for (const std::string& name : staying) EXPECT_TRUE(std::filesystem::exists(workspace() / name)) << name;
+}
+
 TEST_F(RunRecord, FreeSpace_NoWorkspace_IsNotFound) {
   EXPECT_EQ(free_space(folder_.path() / "nowhere", journal::Sweep::look).error().code, base::ErrorCode::not_found);
 }

@@ -27,5 +27,13 @@ TEST(Workspace, FolderThatWasThere_KeepsItsFiles) {
   EXPECT_FALSE(std::filesystem::exists(folder->path() / "runs" / ".gitignore"));
 }
 
+TEST(Workspace, RunIds_HaveOneForm) {
+  EXPECT_TRUE(is_run_id(new_run_id()));
+  EXPECT_TRUE(is_run_id("20261121-101502-3fa9c1"));
+  for (const char* other : {"", "20261121-101502-3fa9c", "20261121-101502-3fa9c1a", "20261121-101502-3fA9c1",
+                            "20261121_101502-3fa9c1", "2026112a-101502-3fa9c1", "20261121-101502-3fa9g1"})
+    EXPECT_FALSE(is_run_id(other)) << other;
+}
+
 }  // namespace
 }  // namespace accelopt::app

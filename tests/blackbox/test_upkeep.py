@@ -138,22 +138,32 @@ class Gc(support.TestCase):
         said = self.succeed("gc", "--workspace", self.workspace, "--dry-run").out
         self.assertRegex(said, r"\Awould free 0 B in .*: 0 objects that no run refers to \(\d+ stay\)\nwould free 0 B .*\nwould free 0 B of agents' commands")
 
+    @staticmethod
+    def folder_name(prefix, digits):
+        """As the program names its temporary folders: with a hash of what precedes it."""
+        name = f"{prefix}.{digits}"
+        return f"{name}-{hashlib.sha256(f'accelopt temporary folder {name}'.encode()).hexdigest()[:8]}"
+
     def test_abandoned_folders_go_and_used_ones_stay(self):
         self.a_run()
         self.assertEqual(list(self.temporary.iterdir()), [], "a run leaves nothing there")
-        abandoned, used, young, others = (self.temporary / name for name in
-                                          ("accelopt-build.aB3dE6", "accelopt-glue.aB3dE6", "accelopt-build.aB3dE7", "accelopt-build"))
-        for folder in (abandoned, used, young, others):
+        abandoned, used, young = (self.temporary / self.folder_name(*name) for name in
+                                  (("accelopt-build", "3f9a0c11"), ("accelopt-glue", "3f9a0c11"), ("accelopt-build", "3f9a0c12")))
+        others = [self.temporary / name for name in ("accelopt-build", "accelopt-results.backup", "accelopt-runs.aB3dE6")]
+        for folder in (abandoned, used, young, *others):
             folder.mkdir()
             (folder / "kernel.o").write_bytes(b"x" * 1000)
         hours_ago = time.time() - 7200
-        for folder in (abandoned, used, others):
+        for folder in (abandoned, used, *others):
             os.utime(folder, (hours_ago, hours_ago))
         claim = os.open(used, os.O_RDONLY)
         self.addCleanup(os.close, claim)
         fcntl.flock(claim, fcntl.LOCK_EX)
-        self.assertEqual((self.gc("--dry-run")["folders"], self.gc()["folder_bytes"]), (1, 1000))
-        self.assertEqual({path.name for path in self.temporary.iterdir()}, {used.name, young.name, others.name})
+        self.assertIn(f"\n  {abandoned}\n", self.succeed("gc", "--workspace", self.workspace, "--dry-run").out)
+        looked, done = self.gc("--dry-run"), self.gc()
+        self.assertEqual((looked["folders"], looked["folder_paths"]), (1, [str(abandoned)]))
+        self.assertEqual((done["folder_bytes"], done["folder_paths"]), (1000, [str(abandoned)]))
+        self.assertEqual(set(self.temporary.iterdir()), {used, young, *others})
 
     def test_leftovers_of_the_server_go_with_what_has_ended(self):
         self.a_run()
@@ -164,8 +174,11 @@ class Gc(support.TestCase):
         waiting.kill()
         dead = self.succeed("runs", "--workspace", self.workspace, "--json").lines[0]["run"]
         self.assertNotEqual(done, dead)
-        kept = [f"logs/{dead}.err", "questions/asked", "jobs/lint-young.out", "jobs/eval-going.exit", "jobs/eval-going.out"]
-        going = [f"logs/{done}.out", f"logs/{done}.exit", "logs/none.err", "questions/old", "jobs/lint-old.out", "jobs/lint-old.exit"]
+        young, old, busy, none = (f"20200101-00000{i}-abcdef" for i in range(4))
+        # The last row: another program's, where the workspace is a project's folder.
+        kept = [f"logs/{dead}.err", "questions/asked", f"jobs/lint-{young}.out", f"jobs/eval-{busy}.exit", f"jobs/eval-{busy}.out",
+                "logs/server.log", f"logs/{done}.log", "questions/mine", "jobs/train.sh", "jobs/train-1.out"]
+        going = [f"logs/{done}.out", f"logs/{done}.exit", f"logs/{none}.err", f"questions/{old}", f"jobs/lint-{old}.out", f"jobs/lint-{old}.exit"]
         for name in kept + going:
             path = self.workspace / name
             path.parent.mkdir(exist_ok=True)
@@ -175,20 +188,22 @@ class Gc(support.TestCase):
             else:
                 path.write_text("0\n")
         outside = self.file("outside.txt", "mine")
-        (self.workspace / "questions" / "link").symlink_to(self.folder)
-        (self.workspace / "jobs" / "link.out").symlink_to(outside)
+        links = [self.workspace / "questions" / none, self.workspace / "jobs" / f"lint-{none}.out"]
+        for link, target in zip(links, (self.folder, outside)):
+            link.symlink_to(target)
         hours_ago = time.time() - 7200
         for name in kept + going:
-            if "young" not in name:
+            if young not in name:
                 os.utime(self.workspace / name, (hours_ago, hours_ago))
-        with open(self.workspace / "jobs" / "eval-going.exit", "rb") as lock:
+        with open(self.workspace / "jobs" / f"eval-{busy}.exit", "rb") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             looked = self.gc("--dry-run")
-            self.assertEqual(looked["leftovers"], len(going) + 1, looked)
+            paths = sorted(str(self.workspace / name) for name in going)
+            self.assertEqual((looked["leftovers"], looked["leftover_paths"]), (len(going), paths))
             self.assertEqual(looked["leftover_bytes"], 2 * (len(going) - 1) + 100)
-            self.assertEqual(self.gc()["leftovers"], len(going) + 1)
+            self.assertEqual(self.gc()["leftover_paths"], paths)
         self.assertEqual([name for name in kept + going if (self.workspace / name).exists()], kept)
-        self.assertTrue(outside.exists(), "a link leads nowhere")
+        self.assertTrue(outside.exists() and all(link.is_symlink() for link in links), "no link is the program's")
         self.assertIs(self.succeed("replay", done, "--workspace", self.workspace, "--json").last["same"], True)
 
     def test_nothing_is_removed_beside_a_run(self):

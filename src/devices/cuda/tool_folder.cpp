@@ -42,7 +42,8 @@ void remove_abandoned_tool_folders() {
   std::error_code problem;
   const fs::path temporary = fs::temp_directory_path(problem);
   for (fs::directory_iterator entry(temporary, problem), end; !problem && entry != end; entry.increment(problem)) {
-    if (entry->path().filename().string().starts_with(prefix) && is_abandoned(entry->path()))
+    const std::string name = entry->path().filename().string();
+    if (name.starts_with(prefix) && base::is_temporary_folder_name(name) && is_abandoned(entry->path()))
       abandoned.push_back(entry->path());
   }
   for (const fs::path& folder : abandoned) fs::remove_all(folder, problem);

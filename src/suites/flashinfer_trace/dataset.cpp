@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <initializer_list>
 #include <set>
 #include <system_error>
 
@@ -25,6 +26,20 @@ constexpr int kDeepestFolder = 12;
 /// What a folder of the dataset holds.
 enum class Part { definitions, workloads, solutions, traces };
 
+const char* folder_of(Part part) {
+  switch (part) {
+    case Part::definitions:
+      return "definitions";
+    case Part::workloads:
+      return "workloads";
+    case Part::solutions:
+      return "solutions";
+    case Part::traces:
+      return "traces";
+  }
+  return "";
+}
+
 /// The string under the key; else `otherwise`.
 std::string text_or(const OrderedJson& json, const char* key, const std::string& otherwise) {
   const auto found = json.find(key);
@@ -43,7 +58,7 @@ class DatasetReader {
     }
     if (fs::is_directory(root_ / "definitions", ignored)) {
       is_dataset_ = true;
-      TRY(read_parts());
+      TRY(read_parts({Part::definitions, Part::workloads, Part::solutions, Part::traces}));
     } else {
       TRY(read_problem_folders());
     }
@@ -62,6 +77,13 @@ class DatasetReader {
                           root_.string() + ": no definition " + in_quotes(base::ascii_line(name, 100)) + " in it");
       }
     }
+    return std::move(out_);
+  }
+
+  /// The parts that are there, of which none has to be.
+  base::Result<Dataset> survey() {
+    TRY(read_parts({Part::definitions, Part::workloads, Part::solutions}));
+    attach();
     return std::move(out_);
   }
 
@@ -92,6 +114,8 @@ class DatasetReader {
       const std::string suffix = entry->path().extension().string();
       const bool reads = suffix == ".json" || suffix == ".jsonl";
       if (fs::is_symlink(status)) {
+        if (folder == root_ / folder_of(Part::definitions))
+          out_.taken.definitions.insert(entry->path().stem().string());
         refuse(entry->path(), 0, "is a symbolic link; put what it leads to there", "");
       } else if (fs::is_directory(status) && entry.depth() >= kDeepestFolder) {
         refuse(entry->path(), 0, "is nested too deeply", "");
@@ -107,13 +131,10 @@ class DatasetReader {
     return files;
   }
 
-  base::Result<void> read_parts() {
-    for (const auto& [name, part] : {std::pair{"definitions", Part::definitions},
-                                     {"workloads", Part::workloads},
-                                     {"solutions", Part::solutions},
-                                     {"traces", Part::traces}}) {
+  base::Result<void> read_parts(std::initializer_list<Part> parts) {
+    for (const Part part : parts) {
       std::error_code ignored;
-      const fs::path folder = root_ / name;
+      const fs::path folder = root_ / folder_of(part);
       if (!fs::exists(fs::symlink_status(folder, ignored))) continue;
       if (!fs::is_directory(fs::symlink_status(folder, ignored))) {
         refuse(folder, 0, "is no folder", "");
@@ -127,7 +148,7 @@ class DatasetReader {
 
   /// A folder a problem, at any depth.
   base::Result<void> read_problem_folders() {
-    by_problem_ = true;
+    out_.by_problem = true;
     TRY_ASSIGN(const std::vector<fs::path> files, list(root_));
     std::map<fs::path, std::string> names;  // of the problems' definitions, by folder
     for (const fs::path& file : files) {
@@ -152,6 +173,7 @@ class DatasetReader {
   base::Result<void> read_file(const fs::path& file, Part part, const std::string& owner) {
     auto text = base::read_foreign_file(file, kMostFileBytes);
     if (!text) {
+      if (part == Part::definitions) out_.taken.definitions.insert(owner);
       refuse(file, 0, text.error().message, owner);
       return {};
     }
@@ -178,6 +200,7 @@ class DatasetReader {
 
   void take(const fs::path& file, int line, std::string_view text, Part part, const std::string& owner) {
     auto json = parse_bounded(text);
+    if (part == Part::definitions && (!json || !json->is_object())) out_.taken.definitions.insert(owner);
     if (!json) return refuse(file, line, json.error().message, owner);
     if (!json->is_object()) return refuse(file, line, "must be an object", owner);
     switch (part) {
@@ -201,10 +224,12 @@ class DatasetReader {
     }
     auto definition = flashinfer_trace::read_definition(json);
     const std::string name = definition ? definition->name : text_or(json, "name", owner);
+    out_.taken.definitions.insert(name);
     if (!definition) return refuse(file, 0, definition.error().message, name);
     const auto [first, is_new] = first_files_.emplace(name, shown(file));
     const auto known = out_.entries.find(name);
-    if (!is_new && by_problem_ && known != out_.entries.end() && known->second.definition.json == definition->json) {
+    if (!is_new && out_.by_problem && known != out_.entries.end() &&
+        known->second.definition.json == definition->json) {
       last_definition_ = name;  // one problem in several folders, each with solutions of its own
       return;
     }
@@ -226,16 +251,18 @@ class DatasetReader {
     const bool wrapped = json.contains("workload");
     const std::string name = wrapped ? text_or(json, "definition", owner) : owner;
     if (!wants(name)) return;
+    const OrderedJson& own = wrapped ? json["workload"] : json;
+    if (const std::string uuid = text_or(own, "uuid", ""); !uuid.empty()) out_.taken.workloads.emplace(name, uuid);
     for (const char* key : {"solution", "evaluation"}) {
       if (wrapped && json.contains(key) && !json[key].is_null())
         return refuse(file, line, std::string("has a ") + key + "; that belongs into traces/", name);
     }
-    auto workload = flashinfer_trace::read_workload(wrapped ? json["workload"] : json);
+    auto workload = flashinfer_trace::read_workload(own);
     if (!workload) return refuse(file, line, workload.error().message, name);
     const auto [first, is_new] = first_workloads_.emplace(std::pair(name, workload->uuid), shown(file));
     const std::vector<Workload>& others = workloads_[name];
     const auto same = [&](const Workload& other) { return other.json == workload->json; };
-    if (!is_new && by_problem_ && std::any_of(others.begin(), others.end(), same)) return;
+    if (!is_new && out_.by_problem && std::any_of(others.begin(), others.end(), same)) return;
     if (!is_new) return refuse(file, line, "has the uuid of a workload before it, in " + first->second, name);
     workloads_[name].push_back(std::move(*workload));
     places_[name] = {file, line};
@@ -243,11 +270,12 @@ class DatasetReader {
 
   void take_solution(const fs::path& file, int line, const OrderedJson& json, const std::string& owner) {
     auto solution = flashinfer_trace::read_solution(json);
-    const std::string name = by_problem_ ? owner : text_or(json, "definition", owner);
+    const std::string name = out_.by_problem ? owner : text_or(json, "definition", owner);
     if (!wants(name)) return;
-    if (!solution) return refuse(file, line, solution.error().message, name);
     // Of FlashInfer Trace, names are unique in the dataset; of SOL-ExecBench, in the problem's folder.
-    const std::pair key(by_problem_ ? name : "", solution->name);
+    const std::pair key(out_.by_problem ? name : "", text_or(json, "name", ""));
+    out_.taken.solutions[key].insert(file);
+    if (!solution) return refuse(file, line, solution.error().message, name);
     const auto [first, is_new] = first_solutions_.emplace(key, shown(file));
     if (!is_new) return refuse(file, line, "has the name of a solution before it, in " + first->second, name);
     solutions_[name].push_back(std::move(*solution));
@@ -290,7 +318,6 @@ class DatasetReader {
   std::size_t visited_ = 0;
   std::size_t bytes_ = 0;
   bool is_dataset_ = false;
-  bool by_problem_ = false;  ///< a folder a problem
   std::string last_definition_;
   std::map<std::string, std::string> first_files_;
   std::map<std::pair<std::string, std::string>, std::string> first_workloads_;
@@ -305,6 +332,17 @@ class DatasetReader {
 
 base::Result<Dataset> read_dataset(const fs::path& folder, const std::vector<std::string>& names) {
   return DatasetReader(folder.lexically_normal(), names).read();
+}
+
+base::Result<Dataset> survey_dataset(const fs::path& folder) {
+  const fs::path root = folder.lexically_normal();
+  std::error_code ignored;
+  if (!fs::is_directory(root / folder_of(Part::definitions), ignored)) {
+    // What cannot be read as problems is no dataset of that form, for import neither.
+    auto problems = DatasetReader(root, {}).read();
+    if (problems && !problems->entries.empty()) return problems;
+  }
+  return DatasetReader(root, {}).survey();
 }
 
 }  // namespace accelopt::suites::flashinfer_trace

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/flashinfer_trace/export.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
+#include <system_error>
 
 #include "base/files.hpp"
 #include "base/hash.hpp"
 #include "base/schema.hpp"
 #include "base/text.hpp"
 #include "suites/flashinfer_trace/baseline.hpp"
+#include "suites/flashinfer_trace/dataset.hpp"
 #include "suites/flashinfer_trace/import.hpp"
 #include "suites/flashinfer_trace/languages.hpp"
 #include "suites/flashinfer_trace/python_text.hpp"
@@ -20,7 +23,9 @@ using base::in_quotes;
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostOriginBytes = std::size_t{64} << 20;
+constexpr std::size_t kMostWorkloadBytes = std::size_t{64} << 20;
 constexpr std::size_t kMostTraceBytes = std::size_t{1} << 30;
+constexpr const char* kEvaluator = "accelopt ";  ///< begins `correctness.extra.evaluator`, before the version
 
 /// What an imported task was made from.
 struct Origin {
@@ -125,9 +130,35 @@ OrderedJson drawn_inputs(const model::Task& task, const model::Workload& workloa
   return out;
 }
 
+/// Whether the line of a traces file is one that an earlier export wrote.
+bool is_own_trace(std::string_view line, const std::string& definition, const std::string& solution) {
+  static const OrderedJson::json_pointer kPlace("/evaluation/correctness/extra/evaluator");
+  const auto json = parse_bounded(line);
+  if (!json || !json->is_object() || !json->contains(kPlace)) return false;
+  const OrderedJson& evaluator = json->at(kPlace);
+  return evaluator.is_string() && evaluator.get_ref<const std::string&>().starts_with(kEvaluator) &&
+         json->value("definition", OrderedJson()) == definition && json->value("solution", OrderedJson()) == solution;
+}
+
+/// The file's text; empty where it is not there.
+base::Result<std::string> text_there(const fs::path& path, std::size_t most) {
+  auto text = base::read_foreign_file(path, most);
+  if (!text && text.error().code == base::ErrorCode::not_found) return std::string();
+  if (!text) return tl::make_unexpected(base::with_context(text.error(), path.string()));
+  return text;
+}
+
+/// Whether anything is there, a link that leads nowhere included.
+bool is_there(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(fs::symlink_status(path, ignored));
+}
+
+/// Adds to a dataset: what it has already stays as it is, but for an earlier export of the same winner.
 class Exporter {
  public:
-  Exporter(const ExportRequest& request, Origin origin) : request_(request), origin_(std::move(origin)) {}
+  Exporter(const ExportRequest& request, Origin origin, Dataset there)
+      : request_(request), origin_(std::move(origin)), there_(std::move(there)) {}
 
   base::Result<ExportReport> run() {
     definition_ = request_.task.definition.name;
@@ -140,8 +171,9 @@ class Exporter {
     }
     TRY_ASSIGN(const OrderedJson winner, winner_solution());
     out_.solution = winner["name"].get<std::string>();
+    TRY(check_place(winner));
     TRY(write_definition());
-    TRY(put(solution_path(request_.author, out_.solution), pretty(winner)));
+    TRY(write_winner(winner));
     TRY(write_traces(request_.author, out_.solution,
                      [](const ExportedTiming& timing) { return std::optional(timing.winner_ns); }));
     TRY(write_baseline());
@@ -163,7 +195,81 @@ class Exporter {
   }
 
   [[nodiscard]] fs::path solution_path(const std::string& author, const std::string& name) const {
+    if (const auto problem = problem_folder()) return *problem / ("solution_" + name + ".json");
     return fs::path("solutions") / author / op_type_ / definition_ / (name + ".json");
+  }
+
+  [[nodiscard]] fs::path definition_path() const {
+    return fs::path("definitions") / op_type_ / (definition_ + ".json");
+  }
+
+  [[nodiscard]] fs::path workloads_path() const {
+    if (const auto problem = problem_folder()) {
+      const bool several = is_there(request_.output / *problem / "workloads.jsonl");
+      return *problem / (several ? "workloads.jsonl" : "workload.jsonl");
+    }
+    return fs::path("workloads") / op_type_ / (definition_ + ".jsonl");
+  }
+
+  /// Where SOL-ExecBench's form keeps what belongs to the definition, from the dataset's folder; none: it has another
+  /// form, or no such definition.
+  [[nodiscard]] std::optional<fs::path> problem_folder() const {
+    const auto entry = there_.entries.find(definition_);
+    if (!there_.by_problem || entry == there_.entries.end()) return std::nullopt;
+    return entry->second.root.lexically_relative(request_.output.lexically_normal());
+  }
+
+  /// The files that have a solution of the name; null: none does.
+  [[nodiscard]] const std::set<fs::path>* files_of_solution(const std::string& name) const {
+    const auto found = there_.taken.solutions.find({there_.by_problem ? definition_ : "", name});
+    return found == there_.taken.solutions.end() ? nullptr : &found->second;
+  }
+
+  /// Whether the dataset has the solution with these very sources.
+  [[nodiscard]] bool has_same_solution(const Solution& solution) const {
+    for (const auto& [definition, entry] : there_.entries) {
+      if (there_.by_problem && definition != definition_) continue;
+      for (const Solution& one : entry.solutions) {
+        if (one.name == solution.name) return one.definition == solution.definition && one.sources == solution.sources;
+      }
+    }
+    return false;
+  }
+
+  /// The file that has the winner in the dataset, where that is another than the export writes.
+  [[nodiscard]] std::optional<fs::path> other_file_of_winner() const {
+    const std::set<fs::path>* files = files_of_solution(out_.solution);
+    const fs::path own = (request_.output / solution_path(request_.author, out_.solution)).lexically_normal();
+    if (files == nullptr ||
+        std::any_of(files->begin(), files->end(), [&](const fs::path& file) { return file.lexically_normal() == own; }))
+      return std::nullopt;
+    return *files->begin();
+  }
+
+  /// Refuses before anything is written.
+  base::Result<void> check_place(const OrderedJson& winner) {
+    for (const char* name : {"definitions", "workloads", "solutions"}) {
+      std::error_code ignored;
+      const fs::path folder = request_.output / name;
+      if (is_there(folder) && !fs::is_directory(fs::symlink_status(folder, ignored))) {
+        return base::fail(
+            base::ErrorCode::io,
+            folder.string() + ": is no folder, so that nobody can read what is in it; put a folder there");
+      }
+    }
+    has_definition_ = there_.taken.definitions.contains(definition_) || is_there(request_.output / definition_path());
+    if (there_.by_problem && origin_.definition && !has_definition_) {
+      return base::fail(base::ErrorCode::unsupported,
+                        request_.output.string() + ": is a dataset of SOL-ExecBench without " + in_quotes(definition_) +
+                            ", and a folder definitions/ would hide its problems; name another folder");
+    }
+    const auto file = other_file_of_winner();
+    const auto solution = read_solution(winner);
+    if (file && !(solution && has_same_solution(*solution))) {
+      return base::fail(base::ErrorCode::already_exists, file->string() + ": has another solution " +
+                                                             in_quotes(out_.solution) + "; name another folder");
+    }
+    return {};
   }
 
   /// Only fields that say something: their order is the schema's.
@@ -229,16 +335,38 @@ class Exporter {
       out_.notes.emplace_back("the task was not imported: its Definition, whose reference is Python, is not written");
       return {};
     }
-    TRY(put(fs::path("definitions") / op_type_ / (definition_ + ".json"), pretty(*origin_.definition)));
+    if (!has_definition_) TRY(put(definition_path(), pretty(*origin_.definition)));
+    const auto entry = there_.entries.find(definition_);
+    if (has_definition_ && (entry == there_.entries.end() || entry->second.definition.json != *origin_.definition)) {
+      out_.notes.push_back("the dataset's definition " + in_quotes(definition_) +
+                           " is not the one that the task was made from: it stays as it is");
+    }
+    return write_workloads();
+  }
+
+  /// Adds those that the dataset does not have.
+  base::Result<void> write_workloads() {
     std::string lines;
     for (const auto& [name, workload] : origin_.workloads.items()) {
+      if (there_.taken.workloads.contains({definition_, workload.at("uuid").get<std::string>()})) continue;
       const OrderedJson trace = {{"definition", definition_},
                                  {"workload", full_workload(workload)},
                                  {"solution", nullptr},
                                  {"evaluation", nullptr}};
       lines += compact(trace) + "\n";
     }
-    return put(fs::path("workloads") / op_type_ / (definition_ + ".jsonl"), lines);
+    const fs::path file = workloads_path();
+    if (lines.empty() && (has_definition_ || is_there(request_.output / file))) return {};
+    TRY_ASSIGN(std::string text, text_there(request_.output / file, kMostWorkloadBytes));
+    if (!text.empty() && !text.ends_with('\n')) text += '\n';
+    return put(file, text + lines);
+  }
+
+  base::Result<void> write_winner(const OrderedJson& winner) {
+    const auto file = other_file_of_winner();
+    if (!file) return put(solution_path(request_.author, out_.solution), pretty(winner));
+    out_.notes.push_back("the dataset has this solution already, in " + file->string() + ": it stays as it is");
+    return {};
   }
 
   base::Result<void> write_baseline() {
@@ -246,14 +374,21 @@ class Exporter {
     const auto solution = read_solution(*origin_.solution);
     if (!solution || !is_folder_name(solution->name)) return {};
     const std::string author = is_folder_name(solution->author) ? solution->author : "unknown";
-    TRY(put(solution_path(author, solution->name), pretty(*origin_.solution)));
+    const fs::path file = solution_path(author, solution->name);
+    const bool is_taken = files_of_solution(solution->name) != nullptr || is_there(request_.output / file);
+    if (is_taken && !has_same_solution(*solution)) {
+      out_.notes.push_back("the dataset's solution " + in_quotes(solution->name) +
+                           " is not the baseline that was timed: it stays as it is, and its times are not written");
+      return {};
+    }
+    if (!is_taken) TRY(put(file, pretty(*origin_.solution)));
     return write_traces(author, solution->name, [](const ExportedTiming& timing) { return timing.baseline_ns; });
   }
 
   template <class TimeOf>
   base::Result<void> write_traces(const std::string& author, const std::string& solution, const TimeOf& time_of) {
     const fs::path name = fs::path("traces") / author / op_type_ / (definition_ + ".jsonl");
-    TRY_ASSIGN(std::string lines, lines_of_others(name, solution));
+    TRY_ASSIGN(std::string lines, lines_to_keep(name, solution));
     for (const ExportedTiming& timing : request_.timings) {
       const auto time = time_of(timing);
       if (!time || !std::isfinite(*time)) continue;
@@ -264,20 +399,15 @@ class Exporter {
     return put(name, lines);
   }
 
-  /// The file's lines that speak of other solutions.
-  [[nodiscard]] base::Result<std::string> lines_of_others(const fs::path& name, const std::string& solution) const {
-    const fs::path path = request_.output / name;
-    const auto text = base::read_foreign_file(path, kMostTraceBytes);
-    if (!text && text.error().code == base::ErrorCode::not_found) return std::string();
-    if (!text) return tl::make_unexpected(base::with_context(text.error(), path.string()));
+  /// The file's lines, but for those of an earlier export of the solution.
+  [[nodiscard]] base::Result<std::string> lines_to_keep(const fs::path& name, const std::string& solution) const {
+    TRY_ASSIGN(const std::string text, text_there(request_.output / name, kMostTraceBytes));
     std::string kept;
-    for (std::size_t begin = 0; begin < text->size();) {
-      const std::size_t end = std::min(text->find('\n', begin), text->size());
-      const std::string_view line = std::string_view(*text).substr(begin, end - begin);
+    for (std::size_t begin = 0; begin < text.size();) {
+      const std::size_t end = std::min(text.find('\n', begin), text.size());
+      const std::string_view line = std::string_view(text).substr(begin, end - begin);
       begin = end + 1;
-      if (base::trimmed(line).empty()) continue;
-      const auto json = parse_bounded(line);
-      if (json && json->is_object() && json->contains("solution") && (*json)["solution"] == solution) continue;
+      if (base::trimmed(line).empty() || is_own_trace(line, definition_, solution)) continue;
       kept += std::string(line) + "\n";
     }
     return kept;
@@ -285,7 +415,7 @@ class Exporter {
 
   [[nodiscard]] OrderedJson trace_of(const model::Workload& workload, const ExportedTiming& timing,
                                      const std::string& solution, double time_ns) const {
-    OrderedJson extra = {{"evaluator", "accelopt " + request_.version},
+    OrderedJson extra = {{"evaluator", kEvaluator + request_.version},
                          {"inputs", drawn_inputs(request_.task, workload)}};
     if (timing.speedup && solution == out_.solution) {
       extra["speedup_over_baseline"] = {{"estimate", number_or_name(timing.speedup->estimate)},
@@ -309,6 +439,8 @@ class Exporter {
 
   const ExportRequest& request_;
   const Origin origin_;
+  const Dataset there_;  ///< what the folder has
+  bool has_definition_ = false;
   ExportReport out_;
   std::string definition_;
   std::string op_type_;
@@ -318,7 +450,8 @@ class Exporter {
 
 base::Result<ExportReport> export_winner(const ExportRequest& request) {
   TRY_ASSIGN(Origin origin, read_origin(request.task_folder));
-  return Exporter(request, std::move(origin)).run();
+  TRY_ASSIGN(Dataset there, survey_dataset(request.output));
+  return Exporter(request, std::move(origin), std::move(there)).run();
 }
 
 }  // namespace accelopt::suites::flashinfer_trace

@@ -43,9 +43,12 @@ struct ExportReport {
 };
 
 /// Writes solutions/, traces/ and accelopt/ into the folder, and for an imported task also definitions/ and workloads/
-/// and the solution that was its baseline. Writing the same winner again replaces it. @error unsupported: the winner
-/// has a form that no Solution has; parse, corrupt: what the task was made from, or a file of the output, cannot be
-/// read; permission_denied, exhausted, io.
+/// and the solution that was its baseline. A definition, workloads and solutions that the folder has already, in any
+/// form that read_dataset reads, stay as they are and are not written again; lines of workloads and traces are added.
+/// Writing the same winner again replaces it, and the traces that accelopt made of it and of the baseline. @error
+/// unsupported: the winner has a form that no Solution has, or the dataset one that has no place for the definition;
+/// already_exists: another solution has the winner's name; parse, corrupt: what the task was made from, or a file of
+/// the output, cannot be read; permission_denied, exhausted, io.
 base::Result<ExportReport> export_winner(const ExportRequest& request);
 
 }  // namespace accelopt::suites::flashinfer_trace

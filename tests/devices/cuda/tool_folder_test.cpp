@@ -45,5 +45,16 @@ TEST(ToolFolders, OfAKilledProcessAreRemovedAndOthersStay) {
   EXPECT_TRUE(std::filesystem::exists(mine->path()));
 }
 
+TEST(ToolFolders, OfAnotherProgramStay) {
+  const auto place = base::TemporaryFolder::create("accelopt-tool-folder-test");
+  ASSERT_TRUE(place);
+  const std::filesystem::path others = place->path().parent_path() / ("accelopt-tools." + std::to_string(::getpid()));
+  ASSERT_TRUE(base::make_folders(others));
+  ASSERT_TRUE(base::write_file(others / "notes.md", "mine"));
+  remove_abandoned_tool_folders();
+  EXPECT_TRUE(std::filesystem::exists(others / "notes.md"));
+  std::filesystem::remove_all(others);
+}
+
 }  // namespace
 }  // namespace accelopt::devices::cuda
