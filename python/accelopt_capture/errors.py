@@ -89,6 +89,21 @@ def from_exception(error: BaseException) -> Failure:
     return Failure("python", message, **where)
 
 
+def kernel_line(error: BaseException) -> dict[str, Any]:
+    """Where in a kernel Triton was when it failed, if it was reading one."""
+    from triton.runtime.jit import JITCallable
+    function, node = None, None
+    for frame, _ in walk(error.__traceback__):
+        if isinstance(frame.f_locals.get("self"), JITCallable):
+            function, node = frame.f_locals["self"], None
+        elif hasattr(frame.f_locals.get("node"), "lineno"):
+            node = frame.f_locals["node"]
+    if function is None or node is None:
+        return {}
+    code = function.fn.__code__  # Triton counts from its first line
+    return {"file": code.co_filename, "line": code.co_firstlineno + node.lineno - 1, "call": function.__name__}
+
+
 def walk(trace: TracebackType | None) -> list[tuple[FrameType, int]]:
     frames = []
     while trace is not None:

@@ -36,8 +36,9 @@ ATTRIBUTES -= {"handle", "to_ir"}
 class Unknown:
     """A value that no kernel can use."""
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, is_module: bool = False) -> None:
         self.kind = kind
+        self.is_module = is_module
 
 
 def is_tritons(module: str) -> bool:
@@ -73,7 +74,7 @@ class Functions:
             return getattr(importlib.import_module(content[0]), content[1])
         if kind == "function":
             return self.function(content)
-        return Unknown(str(content))
+        return Unknown(str(content), kind == "module")
 
     def function(self, index: int) -> Any:
         if not 0 <= index < len(self.forms):
@@ -85,7 +86,7 @@ class Functions:
             self.made[index], pythons = made(node, form, namespace)
             namespace.update({name: self.value(value) for name, value in form["names"].items()})
             namespace["_language"] = tl  # the interpreter looks for it
-            Checker(form, namespace, node).visit(node)
+            Checker(form, namespace, node).visit(with_known_types(node, form, namespace))
             for python in pythons:
                 names = python.__code__.co_varnames[:python.__code__.co_argcount]
                 python.__defaults__ = tuple(self.value(form["defaults"][name]) for name in names[len(names) - len(node.args.defaults):])
@@ -119,12 +120,48 @@ def stripped(node: ast.FunctionDef, form: dict[str, Any]) -> ast.FunctionDef:
     return node
 
 
+class KnownTypes(ast.NodeTransformer):
+    """What another module has becomes `int`, which Triton knows."""
+
+    def __init__(self, namespace: dict[str, Any]) -> None:
+        self.namespace = namespace
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        owner: ast.AST = node
+        while isinstance(owner, ast.Attribute):
+            owner = owner.value
+        module = self.namespace.get(owner.id) if isinstance(owner, ast.Name) else None
+        if isinstance(module, Unknown) and module.is_module:
+            return ast.copy_location(ast.Name("int", ast.Load()), node)
+        return self.generic_visit(node)
+
+
+def with_known_types(root: ast.AST, form: dict[str, Any], namespace: dict[str, Any]) -> ast.AST:
+    """With annotations that Triton can look up here: it evaluates them as it does code, and ignores types, but torch, whose Tensor
+    many of them name, is not here. In a function that runs as Python no annotation counts."""
+    known = KnownTypes(namespace)
+    for node in ast.walk(root):
+        if isinstance(node, ast.FunctionDef):
+            node.returns = None
+        elif isinstance(node, ast.arg) and node.annotation is not None:
+            node.annotation = None if form["constexpr"] else known.visit(node.annotation)
+        elif isinstance(node, ast.AnnAssign):
+            annotation = node.annotation
+            if form["constexpr"]:
+                node.annotation = ast.copy_location(ast.Constant(None), annotation)
+            elif not (isinstance(annotation, ast.Attribute) and annotation.attr == "constexpr"):  # this one counts
+                node.annotation = known.visit(annotation)
+    return root
+
+
 def made(node: ast.FunctionDef, form: dict[str, Any], namespace: dict[str, Any]) -> tuple[Any, list[types.FunctionType]]:
     """What the decorator would have made of the function, and the Python functions in it. Names and defaults come later."""
     plain = stripped(node, form)
     python = defined(plain, form, namespace)
     if form["constexpr"]:
-        return triton.constexpr_function(python), [python]
+        function = triton.constexpr_function(python)
+        parse_known_types(function, form, namespace)
+        return function, [python]
     function = triton.jit(python, noinline=form["noinline"] or None, do_not_specialize=form["unspecialized"],
                           do_not_specialize_on_alignment=form["unaligned"])
     if knobs.runtime.interpret:
@@ -135,7 +172,14 @@ def made(node: ast.FunctionDef, form: dict[str, Any], namespace: dict[str, Any])
         return function, [python, rewritten]
     if ast.dump(stripped(function.parse().body[0], form)) != ast.dump(plain):
         raise Failure("refused", f"{node.name}: its text is not where it is defined", call="triton.jit", file=form["file"], line=node.lineno)
+    parse_known_types(function, form, namespace)
     return function, [python]
+
+
+def parse_known_types(function: JITCallable, form: dict[str, Any], namespace: dict[str, Any]) -> None:
+    """What Triton parses of the function from now on; lines and columns stay."""
+    parse = function.parse
+    function.parse = lambda: with_known_types(parse(), form, namespace)
 
 
 def defined(node: ast.FunctionDef, form: dict[str, Any], namespace: dict[str, Any]) -> types.FunctionType:
@@ -168,14 +212,6 @@ class Checker(ast.NodeVisitor):
             if isinstance(statement, ast.FunctionDef):
                 self.refuse(statement, "a function in a kernel")
             self.visit(statement)
-
-    def visit_arg(self, node: ast.arg) -> None:
-        """Its annotation is not run."""
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
-        self.visit(node.target)
-        if node.value is not None:
-            self.visit(node.value)
 
     def visit_Name(self, node: ast.Name) -> None:
         if isinstance(node.ctx, ast.Store) or node.id in self.local:

@@ -117,6 +117,7 @@ def outcome(work: Callable[[], tuple[Any, list[bytes]]]) -> tuple[Any, list[byte
         failure = error
     except Exception as error:
         failure = errors.from_exception(error)
-        if failure.kind == "python" and "file" not in failure.where:  # no kernel's doing
-            failure = answer.malformed(f"{type(error).__name__}: {error}")
+        if failure.kind == "python" and "file" not in failure.where:
+            where = errors.kernel_line(error)
+            failure = Failure("compile", failure.message, **where) if where else answer.malformed(f"{type(error).__name__}: {error}")
     return {"error": failure.json()}, []

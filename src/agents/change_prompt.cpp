@@ -80,7 +80,7 @@ std::string change_text(const SummarizeQuestion& question, std::size_t number) {
 std::string short_difference(const model::Solution& before, const model::Solution& after) {
   const std::string& text = model::changeable_text(after);
   const std::string diff = base::unified_diff(model::changeable_text(before), text, "before", "after");
-  return diff.size() < text.size() ? fenced(clean(diff, diff.size()), "diff") : std::string();
+  return diff.size() < text.size() ? fenced(clean_code(diff, diff.size()), "diff") : std::string();
 }
 
 std::string changed_text(const model::Solution& before, const model::Solution& after) {

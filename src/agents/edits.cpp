@@ -10,6 +10,7 @@
 
 #include "agents/prompt_parts.hpp"
 #include "agents/quote.hpp"
+#include "agents/special_tokens.hpp"
 #include "base/text.hpp"
 #include "model/target_description.hpp"
 
@@ -57,7 +58,8 @@ bool says_something(std::string_view line) {
   return !trimmed_line(line).empty() && !trimmed_line(line).starts_with("```");
 }
 
-Parsed<std::vector<Edit>> edits_in(std::string_view answer) {
+/// `tokens`: those of the files, which the blocks' new lines get as they are there.
+Parsed<std::vector<Edit>> edits_in(std::string_view answer, const ShownTokens& tokens) {
   enum class Part { none, search, replace };
   std::vector<Edit> edits;
   Part part = Part::none;
@@ -75,7 +77,7 @@ Parsed<std::vector<Edit>> edits_in(std::string_view answer) {
     } else if (part == Part::search) {
       edits.back().search.push_back(line);
     } else if (part == Part::replace) {
-      edits.back().replace.push_back(line);
+      edits.back().replace.push_back(tokens.restored(line));
     } else if (says_something(line)) {
       above = line;
     }
@@ -116,7 +118,7 @@ std::string nearest(const Lines& source, const Lines& search) {
   std::string out;
   const std::size_t end = std::min(at + compared, source.size());
   for (std::size_t i = at; i < end; ++i) out += source[i] + "\n";
-  return quoted(out, kNearestBytes);
+  return quoted_lines(out, kNearestBytes);
 }
 
 /// Whether the searched lines stand there, but begin or end within a line.
@@ -130,8 +132,16 @@ bool holds_part(const Lines& searched, const Lines& lines) {
   return !base::trimmed(part).empty() && all(lines).find(part) != std::string::npos;
 }
 
-/// Where the block stands in the lines; it must be there once.
-Parsed<std::ptrdiff_t> place_of(const Edit& edit, std::size_t number, const Lines& lines) {
+/// As the question showed them.
+Lines as_shown(const Lines& lines) {
+  Lines out;
+  out.reserve(lines.size());
+  for (const std::string& line : lines) out.push_back(with_broken_tokens(line));
+  return out;
+}
+
+/// Where the block stands in the lines, both as they were shown; it must be there once.
+Parsed<std::ptrdiff_t> place_of(const Edit& edit, std::size_t number, const Lines& file_lines) {
   if (edit.search.empty())
     return tl::make_unexpected(fmt::format("block {} searches for nothing; name lines of the file", number));
   if (edit.search.size() > kMostSearchedLines) {
@@ -139,15 +149,17 @@ Parsed<std::ptrdiff_t> place_of(const Edit& edit, std::size_t number, const Line
         fmt::format("block {} searches for more than {} lines; name fewer, or write the complete file", number,
                     kMostSearchedLines));
   }
-  const auto found = std::search(lines.begin(), lines.end(), edit.search.begin(), edit.search.end());
+  const Lines lines = as_shown(file_lines);
+  const Lines searched = as_shown(edit.search);
+  const auto found = std::search(lines.begin(), lines.end(), searched.begin(), searched.end());
   if (found == lines.end()) {
-    const char* const what = holds_part(edit.search, lines) ? "only a part of a line there" : "not in the file";
+    const char* const what = holds_part(searched, lines) ? "only a part of a line there" : "not in the file";
     return tl::make_unexpected(fmt::format(
         "what block {} searches for is {}. The nearest lines there are:\n{}\nCopy lines of the file word for "
         "word and whole, or write the complete file",
-        number, what, nearest(lines, edit.search)));
+        number, what, nearest(lines, searched)));
   }
-  if (std::search(found + 1, lines.end(), edit.search.begin(), edit.search.end()) != lines.end()) {
+  if (std::search(found + 1, lines.end(), searched.begin(), searched.end()) != lines.end()) {
     return tl::make_unexpected(
         fmt::format("what block {} searches for is in the file several times; name more lines around it", number));
   }
@@ -249,7 +261,9 @@ bool has_edits(std::string_view answer) {
 }
 
 Parsed<std::string> edited(std::string_view answer, std::string_view source) {
-  TRY_ASSIGN(const std::vector<Edit> edits, edits_in(answer));
+  ShownTokens tokens;
+  tokens.add(source);
+  TRY_ASSIGN(const std::vector<Edit> edits, edits_in(answer, tokens));
   Lines lines = source_lines(source);
   for (std::size_t number = 1; number <= edits.size(); ++number) {
     const Edit& edit = edits[number - 1];
@@ -265,7 +279,9 @@ Parsed<std::string> edited(std::string_view answer, std::string_view source) {
 }
 
 Parsed<model::Solution> edited_files(std::string_view answer, const model::Solution& start) {
-  TRY_ASSIGN(const std::vector<Edit> edits, edits_in(answer));
+  ShownTokens tokens;
+  for (const model::SourceFile& file : start.sources) tokens.add(file.text);
+  TRY_ASSIGN(const std::vector<Edit> edits, edits_in(answer, tokens));
   if (edits.empty()) return tl::make_unexpected(fmt::format("it has no block that begins with {}", kSearch));
   std::map<std::string, EditedFile> files;
   const model::SourceFile* named = start.sources.size() == 1 ? &start.sources.front() : nullptr;

@@ -23,8 +23,8 @@ std::string answer_form(const model::Solution& solution);
 bool has_edits(std::string_view answer);
 
 /// The source after the answer's blocks, each applied to what the ones before it left; blanks at the ends of lines do
-/// not count. The reason says which block is not there, with the nearest lines of the source, or is there several
-/// times.
+/// not count, and special tokens that the question broke up get their spelling back. The reason says which block is not
+/// there, with the nearest lines of the source, or is there several times.
 Parsed<std::string> edited(std::string_view answer, std::string_view source);
 
 /// The same with several files: each block belongs to the file that the line above it names, or to the one of the block

@@ -7,6 +7,7 @@
 #include "agents/edits.hpp"
 #include "agents/prompt_text.hpp"
 #include "agents/quote.hpp"
+#include "agents/special_tokens.hpp"
 
 namespace accelopt::agents {
 namespace {
@@ -168,10 +169,14 @@ Parsed<model::Kernel> parse_solution(const std::string& text, const model::Solut
     TRY_ASSIGN(model::Solution changed, edited_files(answer, start));
     return model::Kernel(std::move(changed));
   }
-  const bool edits = may_be_edited(start) && has_edits(answer);
-  TRY_ASSIGN(std::string file,
-             edits ? edited(answer, model::main_text(start)) : parse_kernel_file(text, start.language));
-  return model::Kernel(model::with_main_text(start, std::move(file)));
+  if (may_be_edited(start) && has_edits(answer)) {
+    TRY_ASSIGN(std::string file, edited(answer, model::main_text(start)));
+    return model::Kernel(model::with_main_text(start, std::move(file)));
+  }
+  ShownTokens tokens;
+  tokens.add(model::main_text(start));
+  TRY_ASSIGN(const std::string file, parse_kernel_file(text, start.language));
+  return model::Kernel(model::with_main_text(start, tokens.restored(file)));
 }
 
 class ModelExecutor final : public Executor, ModelAgent {

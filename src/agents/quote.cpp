@@ -2,10 +2,10 @@
 #include "agents/quote.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <span>
 
+#include "agents/special_tokens.hpp"
 #include "base/text.hpp"
 
 namespace accelopt::agents {
@@ -49,9 +49,9 @@ bool same_letters(std::string_view text, std::string_view lower) {
          });
 }
 
-/// The special tokens of chat templates begin and end so; in C and C++ neither can stand outside of a comment or a
-/// string.
-constexpr auto kSpecialTokens = std::to_array<std::string_view>({"<|", "|>"});
+/// Of code the bars stay where they are no special token's: they are operators of Elixir, F#, OCaml, R and Gleam.
+constexpr std::span<const std::string_view> kMarksInCode = std::span(base::kMessageMarks).subspan<2>();
+static_assert(base::kMessageMarks[0] == "<|" && base::kMessageMarks[1] == "|>");
 
 /// Each mark is broken by a blank after its first character.
 std::string break_up(std::string_view text, std::span<const std::string_view> wrappers) {
@@ -82,14 +82,38 @@ std::string cut(std::string text, std::size_t longest) {
   return text + std::string(kCut);
 }
 
+/// A little more than will be shown is all that is worth cleaning of a huge text.
+std::string readable_beginning(std::string_view text, std::size_t longest_bytes) {
+  return readable(text.substr(0, std::min(text.size(), 4 * longest_bytes + 64)));
+}
+
+std::string readable_without_fences(std::string_view text, std::size_t longest_bytes) {
+  std::string out = readable_beginning(text, longest_bytes);
+  break_fences(out, '`', '\'');
+  break_fences(out, '~', '-');
+  return out;
+}
+
+/// Each line behind "| ", without a line end after the last.
+std::string behind_marks(std::string text) {
+  while (text.ends_with('\n') || text.ends_with(' ')) text.pop_back();
+  if (text.empty()) return "| (empty)";
+  std::string out = "| ";
+  for (const char c : text) {
+    out += c;
+    if (c == '\n') out += "| ";
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string clean(std::string_view text, std::size_t longest_bytes) {
-  // A little more than will be shown is all that is worth cleaning of a huge text.
-  std::string out = readable(text.substr(0, std::min(text.size(), 4 * longest_bytes + 64)));
-  break_fences(out, '`', '\'');
-  break_fences(out, '~', '-');
-  return cut(break_up(out, base::kMessageMarks), longest_bytes);
+  return cut(break_up(readable_without_fences(text, longest_bytes), base::kMessageMarks), longest_bytes);
+}
+
+std::string clean_code(std::string_view text, std::size_t longest_bytes) {
+  return cut(with_broken_tokens(break_up(readable_without_fences(text, longest_bytes), kMarksInCode)), longest_bytes);
 }
 
 std::string clean_line(std::string_view text, std::size_t longest_bytes) {
@@ -105,15 +129,11 @@ std::string clean_line(std::string_view text, std::size_t longest_bytes) {
 }
 
 std::string quoted(std::string_view text, std::size_t longest_bytes) {
-  std::string cleaned = clean(text, longest_bytes);
-  while (cleaned.ends_with('\n') || cleaned.ends_with(' ')) cleaned.pop_back();
-  if (cleaned.empty()) return "| (empty)";
-  std::string out = "| ";
-  for (const char c : cleaned) {
-    out += c;
-    if (c == '\n') out += "| ";
-  }
-  return out;
+  return behind_marks(clean(text, longest_bytes));
+}
+
+std::string quoted_lines(std::string_view source, std::size_t longest_bytes) {
+  return behind_marks(cut(with_broken_tokens(readable_beginning(source, longest_bytes)), longest_bytes));
 }
 
 std::string fenced(std::string_view text, std::string_view info) {
@@ -124,7 +144,7 @@ std::string fenced(std::string_view text, std::string_view info) {
     at = end;
   }
   const std::string fence(longest_run + 1, '`');
-  return fence + std::string(info) + "\n" + break_up(text, kSpecialTokens) + (text.ends_with('\n') ? "" : "\n") + fence;
+  return fence + std::string(info) + "\n" + with_broken_tokens(text) + (text.ends_with('\n') ? "" : "\n") + fence;
 }
 
 bool has_deceptive_characters(std::string_view text) {

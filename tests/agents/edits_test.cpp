@@ -29,6 +29,30 @@ TEST(Edits, ABlockThatIsNotThereIsToldTheNearestLines) {
   EXPECT_TRUE(holds(text.error(), "| three();\n|   two();\n")) << text.error();
 }
 
+constexpr const char* kBars = "a = re.split(r'<|>', s)\nb = x |> f\nc = '<|im_start|>' + a\nd = '<|im_end|>'\n";
+
+TEST(Edits, LinesWithBars_AreFoundAndTold) {
+  EXPECT_EQ(edited(edit_block("a = re.split(r'<|>', s)\nb = x |> f\n", "b = x |> g\n"), kBars).value(),
+            "b = x |> g\nc = '<|im_start|>' + a\nd = '<|im_end|>'\n");
+  const auto absent = edited(edit_block("a = re.split(r'<|>', t)\nb = y |> f\n", "\n"), kBars);
+  ASSERT_FALSE(absent);
+  EXPECT_TRUE(holds(absent.error(), "| a = re.split(r'<|>', s)\n| b = x |> f\n")) << absent.error();
+}
+
+TEST(Edits, BrokenUpTokens_AreFoundAndRestored) {
+  const auto copied =
+      edited(edit_block("c = '< |im_start| >' + a\n", "c = a + '< |im_start| >' + '< |im_end| >'\n"), kBars);
+  ASSERT_TRUE(copied) << copied.error();
+  EXPECT_TRUE(holds(*copied, "\nc = a + '<|im_start|>' + '<|im_end|>'\nd = '<|im_end|>'\n")) << *copied;
+  EXPECT_TRUE(edited(edit_block("c = '<|im_start|>' + a\n", "c = a\n"), kBars)) << "a model that knows better";
+  EXPECT_TRUE(holds(edited(edit_block("c = '< |im_start| >'\n", "\n"), kBars).error(), "part of a line"));
+}
+
+TEST(Edits, LinesThatWereShownAlike_AreNotClear) {
+  const std::string source = "a('<|im_end|>')\na('< |im_end| >')\n";
+  EXPECT_TRUE(holds(edited(edit_block("a('< |im_end| >')\n", "b()\n"), source).error(), "several times"));
+}
+
 // Each line of a block against each line of a file took minutes, whether it was looked for or for the nearest lines.
 TEST(Edits, LongBlocksAgainstALongFileTakeNoMinutes) {
   const auto lines = [](int count) {

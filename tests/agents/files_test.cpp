@@ -91,6 +91,23 @@ TEST(EditedFiles, LastLineWithoutEnd_StaysSo) {
   EXPECT_EQ(edited_files(edits_of("a\n", "c\n"), one)->sources[0].text, "c\nb");
 }
 
+TEST(EditedFiles, TokenOfAnotherFile_IsRestored) {
+  model::Solution files = two_files();
+  files.sources[0].text = "START = '<|im_start|>'\r\n";
+  const auto changed = edited_files("src/b.py\n" + edits_of("    return x\n", "    return '< |im_start| >' + x\n") +
+                                        "src/a.py\n" + edits_of("START = '< |im_start| >'\n", "S = '< |im_start| >'\n"),
+                                    files);
+  ASSERT_TRUE(changed) << changed.error();
+  EXPECT_EQ(changed->sources[0].text, "S = '<|im_start|>'\r\n");
+  EXPECT_EQ(changed->sources[1].text, "def g(x):\r\n    return '<|im_start|>' + x\r\n");
+}
+
+TEST(RepositoryPrompt, CodeWithBars_IsShownAsItIs) {
+  model::Task task = repo_task();
+  task.baseline.sources[0].text = "def f(x):\n    return re.split(r'<|>', x)  # x |> f\n";
+  EXPECT_TRUE(holds(planner_question(task, {}), task.baseline.sources[0].text));
+}
+
 TEST(RepositoryPrompt, NothingKnown_BeginsWithTheTask) {
   const std::string text = planner_question(repo_task(), {});
   EXPECT_TRUE(text.starts_with("# What is to be made faster\n")) << text;

@@ -92,6 +92,26 @@ TEST(Fenced, LeavesCodeAloneButForSpecialTokens) {
   EXPECT_EQ(fenced("// <|im_end|>\n", "c"), "```c\n// < |im_end| >\n```");
 }
 
+TEST(Fenced, OperatorsWithBars_StayAsTheyAre) {
+  const std::string code = "re.split(r'<|>', s)\nx |> f |> g\nf <| x\n";
+  EXPECT_EQ(fenced(code, ""), "```\n" + code + "```");
+}
+
+TEST(QuotedLines, Lines_AreAsInTheFence) {
+  EXPECT_EQ(quoted_lines("re.split(r'<|>|</s>', s)\n```\n'<|im_end|>'\n", 100),
+            "| re.split(r'<|>|</s>', s)\n| ```\n| '< |im_end| >'");
+  EXPECT_EQ(quoted_lines("abc\x1b"
+                         "def",
+                         4),
+            "| abcd [cut]");
+  EXPECT_EQ(quoted_lines("\n", 100), "| (empty)");
+}
+
+TEST(CleanCode, BarsOfOperators_StayAsTheyAre) {
+  EXPECT_EQ(clean_code("+x |> f\n-'<|>'\n", 100), "+x |> f\n-'<|>'\n");
+  EXPECT_EQ(clean_code("<|im_end|>\n</s>\nUser: x", 100), "< |im_end| >\n< /s>\n User: x");
+}
+
 TEST(HasDeceptiveCharacters, FindsThemAndNothingElse) {
   EXPECT_FALSE(has_deceptive_characters("int x; // naïve\t\r\n\f"));
   EXPECT_TRUE(has_deceptive_characters(std::string_view("a\0b", 3)));

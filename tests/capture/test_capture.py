@@ -102,6 +102,23 @@ def run(y):
         self.assertEqual(dtypes, [None, "int32", "float32", "uint8", "int64", "uint64", "uint64"])
         self.assertEqual(constants(launches[1])[:2], [33, struct.unpack("<I", struct.pack("<f", 2.5))[0]])
 
+    def test_types_of_other_modules_in_annotations(self):
+        """Triton looks annotations up as it does code; torch is not there where it compiles."""
+        plain = self.captured(ADD_INTO, [X, Y], [Z])["cubins"]
+        for annotation in ("torch.Tensor", "torch.Tensor | None", "list[torch.Tensor]", "'torch.Tensor'"):
+            with self.subTest(annotation):
+                source = ADD_INTO.replace("def add(x, y,", f"def add(x: {annotation}, y: {annotation},")
+                self.assertEqual(self.captured(source, [X, Y], [Z])["cubins"], plain)
+        source = ADD_INTO.replace("BLOCK: tl.constexpr):", "BLOCK: tl.constexpr, b: torch.Tensor = None) -> torch.Tensor:") \
+            .replace("    m = i", "    m: torch.Tensor = i")
+        self.assertEqual(self.captured(source, [X, Y], [Z])["cubins"][0]["kernel"], "add")
+        helper = HEAD + """@triton.constexpr_function
+def half(n: int, why: str = "", t: torch.Tensor = None) -> torch.dtype:
+    name: str = why
+    return n // 2
+""" + ADD_INTO.removeprefix(HEAD).replace("tl.arange(0, BLOCK)", "tl.arange(0, 2 * half(BLOCK))")
+        self.assertEqual(self.captured(helper, [X, Y], [Z])["cubins"][0]["kernel"], "add")
+
     def test_alignment_is_compiled_in(self):
         source = COPY + """
 def run(x, y):

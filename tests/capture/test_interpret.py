@@ -201,6 +201,11 @@ def run(x, i, z):
             data = self.output(source, [tensor("x", 4)], [tensor("z", 4)], {"x": floats([0] * 4)}, configurations=wanted)
             self.assertEqual(struct.unpack("<4f", data), (block,) * 4)
 
+    def test_annotations(self):
+        source = ADD_INTO.replace("def add(x, y,", "def add(x: torch.Tensor, y: torch.Tensor | None,").replace("    m = i", "    m: torch.Tensor = i")
+        data = self.output(source, [tensor("x", 4), tensor("y", 4)], [tensor("z", 4)], {"x": floats([1] * 4), "y": floats([2] * 4)})
+        self.assertEqual(data, floats([3] * 4))
+
     def test_errors(self):
         inputs, outputs, data = [tensor("x", 4), tensor("y", 4)], [tensor("z", 4)], {"x": floats([1] * 4), "y": floats([1] * 4)}
         for source, kind, line in ((ADD_INTO.replace("tl.load(x", "tl.lod(x"), "python", 9), (ADD_INTO.replace("n = x", "x.exp(); n = x"), "refused", 12),

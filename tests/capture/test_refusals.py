@@ -123,6 +123,25 @@ def run(x, z):
         self.assertEqual((error["kind"], error["line"]), ("compile", 5), error)
         self.assertIn("bytes of shared memory", error["message"])
 
+    def test_annotations_are_no_way_around_the_language(self):
+        """Triton's compiler would run what they call."""
+        for annotated, line, word in ((ADD_INTO.replace("def add(x,", "def add(x: tl.core.inspect.os.getpid(),"), 6, "inspect"),
+                                      (ADD_INTO.replace("    m = i", "    m: tl.core.inspect.os.getpid() = i"), 8, "inspect"),
+                                      (ADD_INTO.replace("    m = i", "    m: torch.Tensor = torch.float32\n    m = i"), 8, "torch"),
+                                      (ADD_INTO.replace("import torch\n", "import torch; from torch import Tensor\n").replace(
+                                          "def add(x,", "def add(x: Tensor,"), 6, "Tensor")):
+            with self.subTest(word):
+                error = self.error("from __future__ import annotations\n" + annotated)
+                self.assertEqual((error["kind"], error["file"], error["line"]), ("refused", "main.py", line + 1), error)
+                self.assertIn(word, error["message"])
+
+    def test_what_triton_cannot_look_up_names_the_line(self):
+        """A name that the kernel makes its own later is the file's until then."""
+        source = ADD_INTO.replace("\n@triton.jit", "import types\nc = types.SimpleNamespace(T=1)\n@triton.jit").replace(
+            "    m = i < n\n", "    m = i < c.T\n    c = n\n")
+        error = self.error(source)
+        self.assertEqual((error["kind"], error["file"], error["line"], error["call"]), ("compile", "main.py", 9, "add"), error)
+
     def test_python_errors(self):
         error = self.error(ADD_INTO.replace("n = x.numel()", "n = x.numel() // 0"))
         self.assertEqual((error["kind"], error["line"], error["message"]), ("python", 12, "ZeroDivisionError: integer division or modulo by zero"))
