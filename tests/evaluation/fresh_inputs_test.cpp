@@ -2,7 +2,9 @@
 // Which inputs a candidate meets, and what its outputs hold before a call.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "evaluation/local_evaluator.hpp"
@@ -256,6 +258,44 @@ TEST_F(FreshInputs, WhereRowsStandAloneMoreRunsAreMade) {
   EXPECT_EQ(target.seen.size(), 4 + static_cast<std::size_t>(kMoreRuns)) << "all but two on inputs of their own";
   ASSERT_TRUE(slots.get(0, slots.count()));
   EXPECT_GE(target.in_float, 3 + 2 * kMoreRuns) << "in later generations, too";
+}
+
+TEST_F(FreshInputs, ASumInAnotherOrderIsRight) {
+  class Sums final : public FakeTarget {
+   public:
+    base::Result<std::vector<ReferenceTensor>> reference(Precision precision,
+                                                         const std::vector<ReferenceTensor>& inputs,
+                                                         const Invocation&) override {
+      ++runs;
+      double exact = 0;
+      float in_float = 0;
+      for (const double value : inputs.front().values) {
+        exact += value;
+        in_float += static_cast<float>(value);
+      }
+      return std::vector<ReferenceTensor>{{{precision == Precision::float64 ? exact : in_float}, {}}};
+    }
+    int runs = 0;
+  };
+  Sums target;
+  model::Task task = fake_task();
+  task.definition.outputs[0].shape = std::vector<std::string>{};
+  task.workloads[0].axes["M"] = 20'000;
+  Slots slots(target, task, 1, 2);
+  int slots_met = 0;
+  for (int number = 0; number < 60; ++number, ++slots_met) {
+    const auto slot = slots.get(0, number);
+    ASSERT_TRUE(slot) << slot.error().message;
+    const Bytes& input = (*slot)->invocation.inputs.front();
+    std::vector<float> values(input.size() / sizeof(float));
+    std::memcpy(values.data(), input.data(), input.size());
+    float backwards = 0;
+    for (auto value = values.rbegin(); value != values.rend(); ++value) backwards += *value;
+    const auto seen = std::as_bytes(std::span(&backwards, 1));
+    const Comparison comparison = compare((*slot)->expected.front(), (*slot)->bounds.front(), seen);
+    EXPECT_TRUE(comparison.passed()) << number << ": " << explain((*slot)->expected.front(), comparison);
+  }
+  EXPECT_EQ(target.runs, slots_met * (5 + 2 * kMoreRuns)) << "no slot stands for another one";
 }
 
 TEST_F(FreshInputs, SlotsAreDrawnAheadFromTheLowestOn) {

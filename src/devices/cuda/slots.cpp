@@ -278,9 +278,19 @@ base::Result<void> DeviceSlots::draw(const SlotRequest& request, std::size_t ind
   return {};
 }
 
-base::Result<void> DeviceSlots::run(const SlotRequest& request, std::size_t index, bool in_float, bool perturbed,
-                                    std::uint64_t seed, const std::vector<DevicePointer>& outputs, Work& work,
-                                    const Variant&) {
+base::Result<void> DeviceSlots::make_real(const SlotInput& input, DevicePointer raw, DevicePointer real,
+                                          const Honest& honest, std::uint64_t seed) {
+  const DType dtype = real_of(honest.in_float);
+  const std::uint64_t behind = honest.rotated ? evaluation::rotation(input.count, honest.seed, *honest.rotated) : 0;
+  const std::uint64_t rest = input.count - behind;
+  const double step = honest.perturbed ? input.perturbation_step : 0;
+  TRY(checks_.to_real(real, dtype, raw + behind * model::size_of(input.dtype), input.dtype, rest, step, seed));
+  return checks_.to_real(real + rest * model::size_of(dtype), dtype, raw, input.dtype, behind, step, seed);
+}
+
+base::Result<void> DeviceSlots::run(const SlotRequest& request, std::size_t index, const Honest& honest,
+                                    const std::vector<DevicePointer>& outputs, Work& work) {
+  const bool in_float = honest.in_float;
   const ReferenceProgram& program = in_float ? request.in_float : request.in_double;
   const std::vector<SlotInput>& inputs = request.variants[index];
   TRY_ASSIGN(const LaunchPlan* const launches, find_plan(store_, program.program, program.plan));
@@ -288,23 +298,20 @@ base::Result<void> DeviceSlots::run(const SlotRequest& request, std::size_t inde
   PlanBinding binding;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const SlotInput& input = inputs[i];
-    const std::uint64_t own_seed = base::derive_seed(seed, std::to_string(i));
+    const std::uint64_t own_seed = base::derive_seed(honest.seed, std::to_string(i));
     if (input.scalar) {
-      binding.scalars[input.name] = real_scalar(input, request.numerics, in_float, perturbed, own_seed);
+      binding.scalars[input.name] = real_scalar(input, request.numerics, in_float, honest.perturbed, own_seed);
       continue;
     }
     const bool floating = model::is_floating(input.dtype);
-    if (floating) {
-      TRY(checks_.to_real(work.real[i], real_of(in_float), work.raw[i], input.dtype, input.count,
-                          perturbed ? input.perturbation_step : 0, own_seed));
-    }
+    if (floating) TRY(make_real(input, work.raw[i], work.real[i], honest, own_seed));
     binding.tensors[input.name] = {floating ? work.real[i] : work.raw[i],
                                    input.count * model::size_of(as_real(input.dtype, in_float))};
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const DType dtype = as_real(request.outputs[i].dtype, in_float);
     const std::uint64_t bytes = request.outputs[i].count * model::size_of(dtype);
-    TRY(checks_.poison(outputs[i], bytes, dtype, seed + i));
+    TRY(checks_.poison(outputs[i], bytes, dtype, honest.seed + i));
     binding.tensors[request.outputs[i].name] = {outputs[i], bytes};
   }
   DevicePointer scratch = work.scratch;
@@ -392,6 +399,39 @@ void DeviceSlots::learn(const SlotRequest& request, std::size_t index, const Lea
   }
 }
 
+/// For outputs of few elements, which are compared here.
+base::Result<void> DeviceSlots::run_rotated(const SlotRequest& request, std::size_t index,
+                                            std::vector<evaluation::HonestErrors>& errors, Work& work) {
+  const auto is_sum = [](const SlotOutput& output) {
+    return model::is_floating(output.dtype) && output.count > 0 && evaluation::has_few_elements(output.shape);
+  };
+  if (std::ranges::none_of(request.outputs, is_sum)) return {};
+  const auto values_of = [&](std::size_t output, DType dtype) -> base::Result<std::vector<double>> {
+    std::vector<std::byte> bytes(request.outputs[output].count * model::size_of(dtype));
+    TRY(device_.copy_out(bytes, work.other[output]));
+    return evaluation::decode(dtype, bytes);
+  };
+  for (int run_number = 0; run_number < evaluation::kMoreRuns; ++run_number) {
+    std::vector<evaluation::Expected> exact(request.outputs.size());
+    for (const bool in_float : {false, true}) {
+      const std::uint64_t seed = request.perturbation + 4 * index;
+      TRY(run(request, index, {.in_float = in_float, .seed = seed, .rotated = run_number}, work.other, work));
+      for (std::size_t i = 0; i < request.outputs.size(); ++i) {
+        const SlotOutput& output = request.outputs[i];
+        if (!is_sum(output)) continue;
+        TRY_ASSIGN(auto values, values_of(i, real_of(in_float)));
+        if (!in_float) {
+          exact[i] = {output.dtype, output.shape, std::move(values), {}};
+        } else {
+          evaluation::add_honest_run(exact[i], values, evaluation::share_of_float_error(output.dtype, request.numerics),
+                                     errors[i]);
+        }
+      }
+    }
+  }
+  return {};
+}
+
 /// Where rows differ so much that few runs do not tell what an honest kernel may be off by.
 base::Result<void> DeviceSlots::run_more(const SlotRequest& request, std::size_t index,
                                          std::vector<evaluation::HonestErrors>& errors, Work& work,
@@ -408,7 +448,7 @@ base::Result<void> DeviceSlots::run_more(const SlotRequest& request, std::size_t
       std::ranges::all_of(request.variants[index], in_float) && std::ranges::all_of(request.outputs, in_float);
   for (int more = 0; more < evaluation::kMoreRuns; ++more) {
     const std::uint64_t seed = evaluation::seed_of_more(request.perturbation + 4 * index, more);
-    TRY(run(request, index, all, true, seed, work.other, work, variant));
+    TRY(run(request, index, {.in_float = all, .perturbed = true, .seed = seed}, work.other, work));
     for (std::size_t i = 0; i < request.outputs.size(); ++i) {
       const KeptOutput& output = variant.outputs[i];
       if (!model::is_floating(output.dtype)) continue;
@@ -422,7 +462,7 @@ base::Result<void> DeviceSlots::run_more(const SlotRequest& request, std::size_t
 }
 
 base::Result<void> DeviceSlots::calibrate(const SlotRequest& request, std::size_t index, Work& work, Variant& variant) {
-  TRY(run(request, index, false, false, 0, work.exact, work, variant));
+  TRY(run(request, index, {}, work.exact, work));
   std::vector<evaluation::HonestErrors> errors(request.outputs.size());
   for (std::size_t i = 0; i < request.outputs.size(); ++i) {
     KeptOutput& output = variant.outputs.emplace_back();
@@ -432,21 +472,17 @@ base::Result<void> DeviceSlots::calibrate(const SlotRequest& request, std::size_
     if (!model::is_floating(output.dtype)) continue;
     TRY(checks_.begin_calibration(work.exact[i], output, request.outputs[i].shape, errors[i]));
   }
-  struct Honest {
-    bool in_float;
-    bool perturbed;
-    std::uint64_t seed;
-  };
   const std::uint64_t seed = request.perturbation + 4 * index;
   const auto place = known_errors_.find(kind_of(request, index));
   const bool first = place == known_errors_.end() || (request.every_run && index == 0);
   const Runs needed = first ? Runs::all : runs_needed(place->second);
-  std::vector<Honest> runs{{true, false, 0}};
-  if (needed != Runs::in_float) runs.push_back({true, true, seed + 2});
-  if (needed == Runs::all) runs.insert(runs.end(), {{false, true, seed}, {false, true, seed + 1}});
+  std::vector<Honest> runs{{.in_float = true}};
+  if (needed != Runs::in_float) runs.push_back({.in_float = true, .perturbed = true, .seed = seed + 2});
+  if (needed == Runs::all)
+    runs.insert(runs.end(), {{.perturbed = true, .seed = seed}, {.perturbed = true, .seed = seed + 1}});
   Learned learned;
   for (const Honest& honest : runs) {
-    TRY(run(request, index, honest.in_float, honest.perturbed, honest.seed, work.other, work, variant));
+    TRY(run(request, index, honest, work.other, work));
     for (std::size_t i = 0; i < request.outputs.size(); ++i) {
       KeptOutput& output = variant.outputs[i];
       if (!model::is_floating(output.dtype)) continue;
@@ -468,6 +504,7 @@ base::Result<void> DeviceSlots::calibrate(const SlotRequest& request, std::size_
     learned.all = errors;
     learn(request, index, learned);
   }
+  TRY(run_rotated(request, index, errors, work));
   TRY(run_more(request, index, errors, work, variant));
   const bool as_declared =
       std::all_of(request.variants[index].begin(), request.variants[index].end(),

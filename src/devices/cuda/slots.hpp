@@ -85,10 +85,21 @@ class DeviceSlots {
                           Variant& variant);
   base::Result<void> keep_rows(std::span<const std::byte> rows, Work& work, KeptOutput& output);
   base::Result<void> seal(const DeviceSlot& slot, Work& work, Variant& variant);
-  base::Result<void> run(const SlotRequest& request, std::size_t index, bool in_float, bool perturbed,
-                         std::uint64_t seed, const std::vector<DevicePointer>& outputs, Work& work,
-                         const Variant& variant);
+  /// What a run of the reference is made with.
+  struct Honest {
+    bool in_float = false;
+    bool perturbed = false;
+    std::uint64_t seed = 0;
+    std::optional<int> rotated{};  ///< every input begins elsewhere: evaluation::rotation
+  };
+  base::Result<void> run(const SlotRequest& request, std::size_t index, const Honest& honest,
+                         const std::vector<DevicePointer>& outputs, Work& work);
+  /// The input as the reference sees it.
+  base::Result<void> make_real(const SlotInput& input, DevicePointer raw, DevicePointer real, const Honest& honest,
+                               std::uint64_t seed);
   base::Result<void> calibrate(const SlotRequest& request, std::size_t index, Work& work, Variant& variant);
+  base::Result<void> run_rotated(const SlotRequest& request, std::size_t index,
+                                 std::vector<evaluation::HonestErrors>& errors, Work& work);
   base::Result<void> run_more(const SlotRequest& request, std::size_t index,
                               std::vector<evaluation::HonestErrors>& errors, Work& work, const Variant& variant);
   /// Which honest runs are made beside the one in double.

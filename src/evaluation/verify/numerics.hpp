@@ -97,16 +97,19 @@ bool add_honest_run(const Expected& expected, std::span<const double> run, doubl
 /// by more than any element may be: in a
 /// softmax of large logits those in which two of them nearly tie. In one such row in a hundred two runs are off by less
 /// than an eighth of what the next honest one is off by; with kMoreRuns it is one in millions.
-/// An output of few elements has hardly more: of one element the largest of two errors tells little of the next.
 bool needs_more_runs(model::DType dtype, const std::vector<std::int64_t>& shape, const HonestErrors& errors,
                      const model::Numerics& numerics);
-/// Whether so few numbers come out that no norm over them averages anything. Of such an output no run stands for
-/// others.
-bool has_few_elements(const std::vector<std::int64_t>& shape);
 /// Further runs on perturbed inputs: in float where each tensor's share_of_float_error is 1, else in double.
 inline constexpr int kMoreRuns = 8;
 /// Of each of them its own.
 std::uint64_t seed_of_more(std::uint64_t perturbation, int run);
+
+/// Whether so few numbers come out that no norm over them averages anything: sums over whole tensors. Of such an output
+/// the error of one run is one random number, which no other run stands for. Nor do perturbed inputs draw it anew, as a
+/// long sum rounds nearly the same with them: kMoreRuns pairs in double and in float on rotated inputs do.
+bool has_few_elements(const std::vector<std::int64_t>& shape);
+/// By so many of its elements every floating input is rotated: inputs of one size stay beside one another.
+std::size_t rotation(std::size_t elements, std::uint64_t perturbation, int run);
 
 /// The root of a band's mean square, and what it may be; not scaled.
 struct BandError {

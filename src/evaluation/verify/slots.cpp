@@ -51,6 +51,17 @@ std::vector<ReferenceTensor> perturbed(const model::Definition& definition, std:
   return inputs;
 }
 
+/// Each input begins elsewhere, so that what is summed over it is summed in another order.
+std::vector<ReferenceTensor> rotated(const model::Definition& definition, std::vector<ReferenceTensor> inputs,
+                                     std::uint64_t seed, int run) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    std::vector<double>& values = inputs[i].values;  // of floating dtypes
+    const auto by = static_cast<std::ptrdiff_t>(rotation(values.size(), seed, run));
+    if (definition.inputs[i].shape) std::rotate(values.begin(), values.begin() + by, values.end());
+  }
+  return inputs;
+}
+
 base::Error located(base::Error error, const model::Workload& workload, model::Family family) {
   return base::with_context(std::move(error),
                             "workload " + workload.name + ", family " + std::string(model::to_string(family)));
@@ -308,6 +319,19 @@ base::Result<HostCalibration> calibrate_on_host(const model::Definition& definit
     out.factors.push_back(factor);
   }
   for (auto* const measured : {&narrow, &first, &second, &both}) measured->clear();  // outputs may be large
+  const auto is_sum = [](const Expected& output) {
+    return model::is_floating(output.dtype) && has_few_elements(output.shape);
+  };
+  for (int run = 0; run < kMoreRuns && std::ranges::any_of(expected, is_sum); ++run) {
+    const auto elsewhere = rotated(definition, inputs, seed, run);
+    TRY_ASSIGN(auto exact, reference(Precision::float64, elsewhere, invocation));
+    TRY_ASSIGN(const auto in_float, reference(Precision::float32, elsewhere, invocation));
+    for (std::size_t i = 0; i < errors.size(); ++i) {
+      if (!is_sum(expected[i])) continue;
+      const Expected moved{expected[i].dtype, expected[i].shape, std::move(exact[i].values), {}};
+      add_honest_run(moved, in_float[i].values, share_of_float_error(moved.dtype, definition.numerics), errors[i]);
+    }
+  }
   if (more_needed) {
     const auto in_float = [&](const model::TensorSpec& tensor) {
       return share_of_float_error(tensor.dtype, definition.numerics) == 1;

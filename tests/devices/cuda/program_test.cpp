@@ -134,6 +134,15 @@ class Programs : public testing::Test {
     return task_->device.prepare(invocation.number, std::move(recipe));
   }
 
+  /// x and y have rows of 64 elements.
+  model::Definition& make_rows() {
+    columns_ = 64;
+    model::Definition& definition = task_->definition;
+    definition.axes.push_back({"N", columns_});
+    for (model::TensorSpec* tensor : {&definition.inputs[0], &definition.outputs[0]}) tensor->shape->emplace_back("N");
+    return definition;
+  }
+
   /// The sixth run of the reference in double fails.
   void count_runs_in_double() {
     std::string counting = kReference;
@@ -211,32 +220,22 @@ TEST_F(Programs, ErrorsOfEarlierSlots_StandForThreeRunsOfTheReference) {
 }
 
 TEST_F(Programs, WhereARowStandsAloneMoreRunsAreMade) {
-  columns_ = 64;
-  task_->definition.axes.push_back({"N", columns_});
-  for (model::TensorSpec* tensor : {&task_->definition.inputs[0], &task_->definition.outputs[0]})
-    tensor->shape->emplace_back("N");
-  const auto prepared_with = [&](int most_runs_in_float) {
+  make_rows();
+  const auto prepared_with = [&](int most_runs) {
     std::string text = kReference;
-    // The first row alone loses its last digits.
-    text.replace(text.find("(x[i] * 2 + 0.5)"), 16,
-                 "(x[i] * 2 + real(0.5) + (i < 64 ? real(4096) : 0) - (i < 64 ? 4096 : 0))");
-    text.replace(text.find("  const int i"), 0,
-                 "  static int runs; if (sizeof(real) == 4 && threadIdx.x == 0 && blockIdx.x == 0 && ++runs > " +
-                     std::to_string(most_runs_in_float) + ") __trap();\n");
+    text.replace(text.find("0.5"), 3, "real(0.5) + (i < 64 ? real(4096) : 0) - (i < 64 ? 4096 : 0)");  // the first row
+    text.replace(text.find("  const"), 0, "static int n; if (sizeof(real) == 4 && i0 && ++n > MOST) __trap();");
+    text = "#define i0 (threadIdx.x + blockIdx.x == 0)\n#define MOST " + std::to_string(most_runs) + text;
     in_double_ = task_->device.add(reference_of("double", model::DType::float64, text));
     in_float_ = task_->device.add(reference_of("float", model::DType::float32, text));
-    return prepared(4096 / columns_, 1000 + most_runs_in_float).has_value();
+    return prepared(64, 1000 + most_runs).has_value();
   };
   EXPECT_FALSE(prepared_with(2 + evaluation::kMoreRuns - 1));
   EXPECT_TRUE(prepared_with(2 + evaluation::kMoreRuns));
 }
 
 TEST_F(Programs, ErrorsOfEarlierSlots_StandForThoseOfEachBand) {
-  columns_ = 64;
-  model::Definition& definition = task_->definition;
-  definition.axes.push_back({"N", columns_});
-  for (model::TensorSpec* tensor : {&definition.inputs[0], &definition.outputs[0]}) tensor->shape->emplace_back("N");
-  definition.outputs[0].dtype = model::DType::bfloat16;
+  make_rows().outputs[0].dtype = model::DType::bfloat16;
   const auto all = prepared(64, 1);
   const auto two = prepared(64, 2, false);
   ASSERT_TRUE(all && two);
@@ -251,12 +250,8 @@ TEST_F(Programs, ErrorsOfEarlierSlots_StandForThoseOfEachBand) {
 }
 
 TEST_F(Programs, WidelyPerturbedInputs_BothRunsInFloatStandForTheOthers) {
-  columns_ = 64;
-  task_->definition.axes.push_back({"N", columns_});
-  for (model::TensorSpec* tensor : {&task_->definition.inputs[0], &task_->definition.outputs[0]}) {
-    tensor->shape->emplace_back("N");
-    tensor->dtype = model::DType::bfloat16;
-  }
+  model::Definition& definition = make_rows();
+  definition.inputs[0].dtype = definition.outputs[0].dtype = model::DType::bfloat16;
   count_runs_in_double();
   const auto all = prepared(64, 1);  // three runs in double
   ASSERT_TRUE(all) << all.error().message;
