@@ -10,6 +10,7 @@
 
 #include "base/files.hpp"
 #include "base/text.hpp"
+#include "scaffold/cuda_kernel.hpp"
 #include "scaffold/python_text.hpp"
 #include "suites/task_folder.hpp"
 
@@ -345,37 +346,18 @@ class PythonOperator {
 /// A kernel in CUDA C++, perhaps of an extension of PyTorch: its device code is kept, its launch is to be filled in.
 Result<void> draft_cuda(const ScaffoldOptions& options, const std::string& source, ExampleCall& call,
                         OperatorDraft& out) {
-  const std::regex definition(
-      "((?:template\\s*<[^>]*>\\s*)?)((?:extern\\s+\"C\"\\s+)?__global__\\s+(?:__launch_bounds__\\s*\\([^)]*\\)\\s*)?"
-      "void\\s+(?:__launch_bounds__\\s*\\([^)]*\\)\\s*)?" +
-      options.function + "\\s*\\(([^)]*)\\))");
-  std::smatch match;
-  if (!std::regex_search(source, match, definition))
-    return fail(ErrorCode::not_found,
-                fmt::format("{}: no kernel `__global__ void {}(...)`", options.file.string(), options.function));
-  if (match[1].length() > 0)
-    return fail(ErrorCode::unsupported, fmt::format("{}: {} is a template; write an instance of it, `extern \"C\" "
-                                                    "__global__ void {}_float(...)`, and name that",
-                                                    options.file.string(), options.function, options.function));
+  TRY_ASSIGN(const CudaKernel kernel, find_cuda_kernel(source, options.function, options.file));
   std::vector<std::string> parameters;
-  const std::string list = match[3];
-  static const std::regex kParameter(R"(([^,]*?)(\w+)\s*(?:,|$))");
-  for (std::sregex_iterator it(list.begin(), list.end(), kParameter), end; it != end; ++it) {
-    parameters.push_back((*it)[2]);
-    const std::string type = (*it)[1];
+  for (const CudaParameter& parameter : kernel.parameters) {
+    parameters.push_back(parameter.name);
     const auto named = [&](const auto& tensors) {
-      return std::ranges::find(tensors, parameters.back(), &ExampleTensor::name) != tensors.end();
+      return std::ranges::find(tensors, parameter.name, &ExampleTensor::name) != tensors.end();
     };
-    const auto axis = std::ranges::find(call.axes, parameters.back(), &ExampleAxis::name);
+    const auto axis = std::ranges::find(call.axes, parameter.name, &ExampleAxis::name);
     if (named(call.inputs) || named(call.outputs) || axis != call.axes.end()) continue;
-    const bool pointer = type.find('*') != std::string::npos;
-    ExampleTensor tensor{.name = parameters.back()};
-    if (pointer && type.find("const") == std::string::npos)
-      call.outputs.push_back(tensor);
-    else if (pointer || type.find("int") == std::string::npos)
-      call.inputs.push_back(tensor);
-    else
-      call.axes.push_back({.name = parameters.back()});
+    if (parameter.kind == CudaParameter::Kind::output) call.outputs.push_back({.name = parameter.name});
+    if (parameter.kind == CudaParameter::Kind::input) call.inputs.push_back({.name = parameter.name});
+    if (parameter.kind == CudaParameter::Kind::axis) call.axes.push_back({.name = parameter.name});
   }
   for (const auto* tensors : {&call.inputs, &call.outputs}) {
     for (const ExampleTensor& tensor : *tensors) {
@@ -387,22 +369,16 @@ Result<void> draft_cuda(const ScaffoldOptions& options, const std::string& sourc
   }
   out.target = "cuda";
   out.baseline_name = "baseline.cu";
-  const std::string linkage = match[2].str().starts_with("extern") ? "" : "extern \"C\" ";
-  const auto offset = static_cast<std::size_t>(match.position(2));
-  std::string code = source.substr(0, offset) + linkage + source.substr(offset);
   // Headers of the host, and of PyTorch, do not exist for a kernel that the device's compiler compiles alone.
   static const std::regex kHost(
       R"(^[ \t]*#[ \t]*include[ \t]*[<"](?:torch|ATen|c10|pybind11|cuda_runtime|vector|iostream|cstdio|stdio)[^\n]*\n)",
       std::regex::multiline);
-  code = std::regex_replace(code, kHost, "");
-  static const std::regex kLaunch(R"((\w+)\s*<<<\s*([^;]*?)\s*>>>)");
-  std::smatch launch;
-  const bool launched = std::regex_search(source, launch, kLaunch) && launch[1] == options.function;
+  const std::string code = std::regex_replace(kernel.source, kHost, "");
   out.baseline = fmt::format(
       "// Made by accelopt init from {} in {}.\n// {}: grid and block, over the task's axes, like grid=(cdiv(N, 256)) "
       "block=(256){}.\n//@ launch {} grid=(?) block=(?) args=({})\n\n{}",
       options.function, options.file.filename().string(), suites::kToBeFilledIn,
-      launched ? "; your file launches it with <<<" + base::ascii_line(launch[2].str(), 200) + ">>>" : "",
+      kernel.launch.empty() ? "" : "; your file launches it with <<<" + base::ascii_line(kernel.launch, 200) + ">>>",
       options.function, base::joined(parameters, ", "), code);
   note_open(out, out.baseline_name, out.baseline, "grid and block of the launch, and then this line away");
   if (code.find("<<<") != std::string::npos || code.find("torch::") != std::string::npos ||

@@ -7,11 +7,11 @@
 #include <array>
 #include <cstdlib>
 #include <memory>
-#include <set>
 #include <vector>
 
 #include "model/c_tokens.hpp"
 #include "syntax/source_check.hpp"
+#include "targets/cuda/declarations.hpp"
 
 namespace accelopt::targets::cuda {
 namespace {
@@ -43,87 +43,12 @@ std::string demangled_name(const std::string& name) {
   return status == 0 && text ? std::string(text.get()) : name;
 }
 
-/// The name that a declaration gave: what stands behind the last "::".
-std::string own_name(const std::string& name) {
-  const auto at = name.rfind("::");
-  return at == std::string::npos ? name : name.substr(at + 2);
-}
-
-/// Names declared as constants, and names of other variables in memory that lasts. Reads text, not C++: what it takes
-/// for a constant may at worst be one that is written by force.
-class Declarations {
- public:
-  explicit Declarations(const model::Solution& solution) {
-    for (const model::SourceFile& file : solution.sources) read(file.text);
-  }
-
-  [[nodiscard]] bool constant(const std::string& name) const {
-    return constants_.contains(name) && !variables_.contains(name);
-  }
-  [[nodiscard]] bool variable(const std::string& name) const { return variables_.contains(name); }
-  [[nodiscard]] bool opens_namespace(std::string_view name) const { return namespaces_.contains(std::string(name)); }
-
- private:
-  /// A macro may open a namespace, too.
-  void read_directive(std::string_view text) {
-    std::string before;
-    for (const model::Token& token : model::c_tokens(text.substr(1))) {
-      if (before == "namespace") namespaces_.insert(token.text);
-      before = token.text;
-    }
-  }
-
-  void read(const std::string& text) {
-    std::vector<std::string> statement;
-    int skipped = 0;  // parentheses of an attribute
-    bool whole = false;
-    std::string before;
-    for (const model::Token& token : model::c_tokens(text)) {
-      if (token.kind == model::TokenKind::preprocessor) read_directive(token.text);
-      if (token.kind == model::TokenKind::preprocessor || token.kind == model::TokenKind::directive) continue;
-      if (before == "namespace") namespaces_.insert(token.text);
-      const bool attribute = before == "alignas" || before == "__align__" || before == "__attribute__";
-      before = token.text;
-      if (skipped > 0 || (attribute && token.text == "(")) {
-        skipped += token.text == "(" ? 1 : token.text == ")" ? -1 : 0;
-        continue;
-      }
-      if (token.text == ";" || token.text == "{" || token.text == "}" || token.text == "=" || token.text == "(") {
-        if (!whole && token.text != "(") declare(statement);
-        whole = token.text == "=" || token.text == "(";  // up to the statement's end nothing is declared
-        if (!whole) statement.clear();
-        if (token.text == "=") statement.clear();
-        continue;
-      }
-      if (!whole) statement.push_back(token.text);
-    }
-  }
-
-  void declare(const std::vector<std::string>& statement) {
-    bool constant = false;
-    bool lasts = false;
-    for (const std::string& word : statement) {
-      if (word == "const" || word == "constexpr") constant = true;
-      if (word == "*") constant = std::find(statement.begin(), statement.end(), "constexpr") != statement.end();
-      if (word == "static" || word == "__device__" || word == "__managed__") lasts = true;
-    }
-    for (const std::string& word : statement) {
-      if (constant) constants_.insert(word);
-      if (!constant && lasts) variables_.insert(word);
-    }
-  }
-
-  std::set<std::string> constants_;
-  std::set<std::string> variables_;
-  std::set<std::string> namespaces_;
-};
-
 bool has_value(const CubinVariable& variable) {
   return variable.initialised || variable.bytes <= kScalarBytes;
 }
 
 bool of_cuda(const CubinVariable& variable, const std::string& name, const Declarations& declarations) {
-  if (declarations.variable(own_name(name)) || !has_value(variable)) return false;
+  if (declarations.variable(declared_name(name).text) || !has_value(variable)) return false;
   // Tables of the mathematical functions, e.g. of the argument reduction of sinf.
   if (variable.name.starts_with("__cudart_") || variable.name.starts_with("__internal_")) return true;
   return std::any_of(kHeaderNamespaces.begin(), kHeaderNamespaces.end(), [&](std::string_view space) {
@@ -167,11 +92,19 @@ std::string refused_cubin(const Cubin& cubin, const model::Solution& solution) {
   for (const CubinVariable& variable : cubin.variables) {
     const std::string name = demangled_name(variable.name);
     if (of_cuda(variable, name, declarations)) continue;
-    if (has_value(variable) && declarations.constant(own_name(name))) continue;
+    const DeclaredName own = declared_name(name);
+    const bool constant = declarations.constant(own);
+    if (has_value(variable) && constant) continue;
     if (variable.initialised && variable.name.starts_with("$str")) continue;
-    return "error: \"" + own_name(name) + "\" (" + std::to_string(variable.bytes) +
-           " bytes of global memory) would keep its value from call to call, which is refused; declare it const with "
-           "its values, or use //@ scratch memory";
+    const std::string found =
+        "error: \"" + own.text + "\" (" + std::to_string(variable.bytes) + " bytes of global memory) ";
+    if (constant)
+      return found +
+             "is a constant of zeros, of which a cubin has no bytes: it looks like memory that keeps its value, which "
+             "is refused; declare it __constant__ outside of functions, or write 0 where it is read";
+    return found +
+           "would keep its value from call to call, which is refused; declare it const with its values, by a name that "
+           "nothing else has, or use //@ scratch memory";
   }
   return {};
 }

@@ -325,8 +325,7 @@ extern "C" __global__ void scale(const float* x, const Numbers numbers, int coun
             "int64_t or an int)");
 }
 
-TEST_F(Programs, WaysOfLaunching_ReachTheDriver) {
-  // The driver here refuses a kernel that would overlap with anything but a kernel.
+TEST_F(Programs, WaysOfLaunching_ReachTheDriver) {  // which refuses a kernel that would overlap with anything else
   EXPECT_EQ(outcome_with([](LaunchPlan& plan) {
               for (Launch& launch : plan.launches) {
                 launch.overlaps = launch.cooperative = launch.spread = true;
@@ -337,7 +336,6 @@ TEST_F(Programs, WaysOfLaunching_ReachTheDriver) {
 }
 
 TEST_F(Programs, LaunchesOfOneKernel_HaveTheirOwnSharedMemory) {
-  // The driver keeps one limit a kernel, whichever launch of it set it last.
   EXPECT_EQ(outcome_with([](LaunchPlan& plan) {
               plan.launches.insert(plan.launches.begin(), plan.launches.front());
               plan.launches[0].shared_bytes = 64 << 10;
