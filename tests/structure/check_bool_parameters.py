@@ -15,7 +15,6 @@ KNOWN = {
     "cli/command_line.hpp": ["target"],
     "targets/cpu/flush.hpp": ["by_line"],
     "targets/cpu/timed_call.hpp": ["one_core"],
-    "devices/cuda/slots.hpp": ["in_float", "perturbed"],
     "devices/cuda/sanitizer_report.hpp": ["ended_well"],
 }
 
