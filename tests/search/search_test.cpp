@@ -70,6 +70,29 @@ TEST(Search, ShowsTheFirstRoundsExperienceAndTriedPlansInTheSecond) {
   EXPECT_TRUE(seen);
 }
 
+TEST(Search, WhatAMachineWasTooBusyForIsMeasuredInTheNextRound) {
+  class BusyAtFirst final : public FakeEvaluator {
+   public:
+    base::Result<model::Evaluation> triage(const model::Solution& candidate, const model::Solution& opponent,
+                                           std::stop_token stop) override {
+      if (races_++ > 0) return FakeEvaluator::triage(candidate, opponent, std::move(stop));
+      model::Evaluation busy;
+      busy.status = model::Status::not_measured;
+      return busy;
+    }
+
+   private:
+    int races_ = 0;
+  };
+  FakeRunOn<BusyAtFirst> run;
+  run.request.settings.plans = 1;
+  run.team.on_execute = [](const auto&) { return "speed=3\n"; };
+  const auto report = run.go();
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->result.outcome, RunOutcome::improved);
+  EXPECT_EQ(report->result.counts, (std::map<std::string, int>{{"NOT_MEASURED", 1}, {"PASSED", 1}}));
+}
+
 TEST(Search, OffersAMendedFailureToTheSummarizerAndRemembersIt) {
   FakeRun run;
   run.request.settings.plans = 1;
