@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/json.hpp"
 
+#include <algorithm>
+
 #include "base/json_text.hpp"
 
 namespace accelopt::base {
@@ -24,15 +26,31 @@ bool nests_deeper(std::string_view text, int levels) {
   return false;
 }
 
+namespace {
+
+/// Of a parsed value, whose elements are fewer than its text's bytes; the library parses and destroys without
+/// recursion.
+bool is_deeper(const Json& value, int levels) {
+  const auto within = [&](const Json& inner) { return is_deeper(inner, levels - 1); };
+  if (const auto* const array = value.get_ptr<const Json::array_t*>())
+    return levels == 0 || std::ranges::any_of(*array, within);
+  const auto* const object = value.get_ptr<const Json::object_t*>();
+  return object != nullptr &&
+         (levels == 0 || std::ranges::any_of(*object, [&](const auto& member) { return within(member.second); }));
+}
+
+}  // namespace
+
 Json json_or_discarded(std::string_view text) {
-  if (nests_deeper(text, kDeepestJson)) return Json(Json::value_t::discarded);
-  return Json::parse(text, nullptr, false);
+  Json value = Json::parse(text, nullptr, false);
+  return is_deeper(value, kDeepestJson) ? Json(Json::value_t::discarded) : value;
 }
 
 Result<Json> parse_json(std::string_view text, std::string_view what) {
-  if (nests_deeper(text, kDeepestJson)) return fail(ErrorCode::parse, std::string(what) + ": nested too deeply");
   try {
-    return Json::parse(text);
+    Json value = Json::parse(text);
+    if (is_deeper(value, kDeepestJson)) return fail(ErrorCode::parse, std::string(what) + ": nested too deeply");
+    return value;
   } catch (const nlohmann::json::exception& problem) {
     return fail(ErrorCode::parse, std::string(what) + ": " + problem.what());
   }
