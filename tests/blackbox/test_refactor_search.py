@@ -176,8 +176,9 @@ class RefactorSearchTest(support.TestCase):
             f"    open({str(self.repository / '.git' / 'hooks' / 'pre-commit')!r}, 'w').write('x')\n",
             f"    open({str(self.repository / 'routes' / 'graph.py')!r}, 'a').write('x')\n",
             "    __import__('subprocess').run(['git', 'commit', '--allow-empty', '-m', 'x'], check=True)\n",
-            "    __import__('shutil').rmtree('/', ignore_errors=True)\n",
-            "    __import__('os').kill(__import__('os').getppid(), 9)\n",
+            # What reaches nothing fails as well: how much slower it makes small sizes is up to the machine.
+            "    __import__('shutil').rmtree('/', ignore_errors=True)\n    __import__('os').rmdir('/')\n",
+            "    __import__('os').kill(__import__('os').getppid() or -1, 9)\n",
             "    __import__('socket').create_connection(('127.0.0.1', 1))\n",
             "    return []\n",
         ]
