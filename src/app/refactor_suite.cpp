@@ -211,7 +211,7 @@ Result<Played> play(const Shell& shell, const RefactorSuitePlan& plan, const Gam
   return played;
 }
 
-/// Where lines go as soon as they are known, behind those of whoever else writes there.
+/// Where lines go as soon as they are known, behind those of others who write there.
 class ResultsFile {
  public:
   static Result<ResultsFile> open(const fs::path& file) {

@@ -10,6 +10,7 @@
 #include "base/hash.hpp"
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
+#include "base/whole_number.hpp"
 #include "llm/price.hpp"
 #include "model/target_description.hpp"
 #include "review/normalize.hpp"
@@ -69,8 +70,9 @@ Result<model::Task> task_of_objection(const model::Task& task, const Json& given
   for (const auto& [axis, value] : axes.items()) {
     if (!workload.axes.contains(axis))
       return refuse("no axis that a workload binds is called " + base::ascii_line(axis, 60));
-    if (!value.is_number_integer() || value.get<std::int64_t>() < 1) return refuse("an axis is a whole number over 0");
-    workload.axes[axis] = value.get<std::int64_t>();
+    const auto extent = base::whole_number(value);
+    if (!extent || *extent < 1) return refuse("an axis is a whole number over 0");
+    workload.axes[axis] = *extent;
   }
   for (const auto& [input, text] : inits.items()) {
     const auto known = std::ranges::find(task.definition.inputs, input, &model::TensorSpec::name);

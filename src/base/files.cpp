@@ -124,10 +124,15 @@ Result<void> write_file(const std::filesystem::path& path, std::string_view byte
 }
 
 Result<void> append_line(const std::filesystem::path& path, std::string_view line) {
-  const FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
-  if (!file.valid() || ::flock(file.get(), LOCK_EX) != 0) return fail_errno(errno, "cannot write " + path.string());
+  const FileDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+  if (!file.valid()) return fail_errno(errno, "cannot write " + path.string());
+  while (::flock(file.get(), LOCK_EX) != 0) {
+    if (errno != EINTR) return fail_errno(errno, "cannot write " + path.string());
+  }
   const off_t before = ::lseek(file.get(), 0, SEEK_END);
-  const std::string text = std::string(line) + "\n";
+  char last = '\n';
+  if (before > 0 && ::pread(file.get(), &last, 1, before - 1) != 1) last = '\n';
+  const std::string text = (last == '\n' ? "" : "\n") + std::string(line) + "\n";
   for (std::string_view rest = text; !rest.empty();) {
     const ssize_t count = ::write(file.get(), rest.data(), rest.size());
     if (count < 0 && errno == EINTR) continue;

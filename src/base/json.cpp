@@ -43,7 +43,8 @@ bool is_deeper(const Json& value, int levels) {
 
 Json json_or_discarded(std::string_view text) {
   Json value = Json::parse(text, nullptr, false);
-  return is_deeper(value, kDeepestJson) ? Json(Json::value_t::discarded) : value;
+  if (is_deeper(value, kDeepestJson)) return Json(Json::value_t::discarded);
+  return value;
 }
 
 Result<Json> parse_json(std::string_view text, std::string_view what) {

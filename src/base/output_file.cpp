@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 constexpr int kMostLinks = 40;
 
 Result<void> write_through(const fs::path& output, std::string_view bytes) {
-  const FileDescriptor file(::open(output.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+  const FileDescriptor file(::open(output.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY));
   if (!file.valid()) return fail_errno(errno, "cannot write " + output.string());
   while (!bytes.empty()) {
     const ssize_t count = ::write(file.get(), bytes.data(), bytes.size());
@@ -26,6 +26,18 @@ Result<void> write_through(const fs::path& output, std::string_view bytes) {
     bytes.remove_prefix(static_cast<std::size_t>(count));
   }
   return {};
+}
+
+/// "/dev/stdout", "/dev/fd/3": what the descriptor leads to is another program's as well.
+bool is_descriptor(fs::path file) {
+  std::error_code problem;
+  for (int i = 0; i < kMostLinks && fs::is_symlink(file, problem); ++i) {
+    const fs::path folder = fs::weakly_canonical(file.parent_path(), problem);
+    if (folder.string().starts_with("/proc/") && folder.filename() == "fd") return true;
+    const fs::path next = fs::read_symlink(file, problem);
+    file = next.is_absolute() ? next : file.parent_path() / next;
+  }
+  return false;
 }
 
 }  // namespace
@@ -47,7 +59,8 @@ Result<void> write_output(const fs::path& output, std::string_view bytes) {
   if (fs::is_directory(status))
     return fail(ErrorCode::invalid_argument, output.string() + ": is a folder; name a file in it");
   if (fs::is_block_file(status)) return fail(ErrorCode::invalid_argument, output.string() + ": is a disk; name a file");
-  if (fs::exists(status) && !fs::is_regular_file(status)) return write_through(output, bytes);
+  if ((fs::exists(status) && !fs::is_regular_file(status)) || is_descriptor(output))
+    return write_through(output, bytes);
   TRY_ASSIGN(const fs::path file, without_links(output));
   return write_file(file, bytes);
 }

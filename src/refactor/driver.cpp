@@ -123,7 +123,7 @@ Result<MadeCases> Driver::make_cases(const fs::path& tree, const CaseRequest& re
     return base::fail(ErrorCode::invalid_argument,
                       fmt::format("driver.cases made no cases ({}): {}: {}", to_string(request), result.end, why));
   };
-  // We copy it, with rights that whoever made it lacks: a link would lead us to what it cannot read.
+  // We copy it, with rights that its maker lacks: a link would lead us to what the maker cannot read.
   std::error_code absent;
   const fs::file_status made = fs::symlink_status(out, absent);
   if (!result.succeeded || !fs::exists(made)) return refused(last_line(result.errors));

@@ -276,7 +276,9 @@ std::size_t count_secrets(std::string_view text) {
   std::size_t count = 0;
   for (const SecretForm& form : kSecretForms) {
     for (std::size_t at = text.find(form.begin); at != text.npos; at = text.find(form.begin, at + 1)) {
-      if (at > 0 && is_word_letter(text[at - 1])) continue;  // "task-" begins no key
+      // "task-" begins no key; the letter of an escape, as in "\n", is none before it.
+      const bool within_word = at > 0 && is_word_letter(text[at - 1]) && (at < 2 || text[at - 2] != '\\');
+      if (form.begin == "sk-" && within_word) continue;
       std::size_t end = at + form.begin.size();
       while (end < text.size() && is_word_letter(text[end])) ++end;
       const bool key = form.length > 0 || text.substr(at, 60).find("PRIVATE KEY") != text.npos;

@@ -41,7 +41,7 @@ std::string_view attribute(std::string_view tag, std::string_view name) {
 TestOutcomes read_junit(std::string_view text) {
   TestOutcomes outcomes;
   constexpr std::string_view kCase = "<testcase";
-  // Whoever wrote the report may have run the change: every character is looked at a few times, whatever it says.
+  // The report may be the change's own work: every character is looked at a few times, whatever it says.
   for (std::size_t at = text.find(kCase), next = 0; at < text.size(); at = next) {
     next = std::min(text.find(kCase, at + kCase.size()), text.size());
     const std::string_view whole = text.substr(at, next - at);

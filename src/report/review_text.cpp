@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/review_text.hpp"
+#include "base/whole_number.hpp"
 
 #include <algorithm>
 #include <array>
@@ -48,7 +49,7 @@ std::string finalist_line(const Json& change) {
 
 std::string name_of(const Json& review, const Json& place) {
   const Json& changes = part(review, "changes");
-  const std::int64_t at = place.is_number_integer() ? place.get<std::int64_t>() : -1;
+  const std::int64_t at = base::whole_number(place).value_or(-1);
   if (!changes.is_array() || at < 0 || at >= std::ssize(changes)) return "?";
   return text_at(changes[static_cast<std::size_t>(at)], "name");
 }

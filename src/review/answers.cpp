@@ -8,6 +8,7 @@
 #include "base/json.hpp"
 #include "base/names.hpp"
 #include "base/text.hpp"
+#include "base/whole_number.hpp"
 
 namespace accelopt::review {
 namespace {
@@ -50,7 +51,7 @@ std::string why_of(const Json& object) {
 
 std::int64_t whole_at(const Json& object, const char* key, std::int64_t otherwise) {
   const auto found = object.find(key);
-  return found != object.end() && found->is_number_integer() ? found->get<std::int64_t>() : otherwise;
+  return found != object.end() ? base::whole_number(*found).value_or(otherwise) : otherwise;
 }
 
 Result<Objection> read_objection(const Json& given) {

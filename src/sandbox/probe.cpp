@@ -57,23 +57,26 @@ void find_namespaces(Capabilities& found) {
   }
 }
 
-int exit_by_what_it_can_mount(void* answer) {
-  *static_cast<bool*>(answer) = make_read_only({});
+/// What a child does that may change its own folder alone: 0, or the errno.
+int try_read_only(void* answer) {
+  constexpr std::array kOwn{"/tmp"};
+  *static_cast<int*>(answer) = make_read_only(kOwn) ? 0 : errno;
   return 0;
 }
 
-/// Whether a child in these namespaces can make all file systems read-only for itself.
-bool can_make_read_only(int flags) {
+/// Whether a child in these namespaces can make all file systems but some folders read-only for itself: 0, or the
+/// errno.
+int try_mounts(int flags) {
   constexpr std::size_t kStackBytes = 64UL * 1024;
-  if ((flags & CLONE_NEWNS) == 0) return false;
+  if ((flags & CLONE_NEWNS) == 0) return EPERM;
   void* stack = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (stack == MAP_FAILED) return false;
-  bool can = false;
-  const int pid = __clone(&exit_by_what_it_can_mount, static_cast<char*>(stack) + kStackBytes,
-                          CLONE_VM | CLONE_VFORK | SIGCHLD | flags, &can);
+  if (stack == MAP_FAILED) return errno;
+  int failure = EPERM;
+  const int pid = __clone(&try_read_only, static_cast<char*>(stack) + kStackBytes,
+                          CLONE_VM | CLONE_VFORK | SIGCHLD | flags, &failure);
   if (pid > 0) waitpid(pid, nullptr, 0);
   munmap(stack, kStackBytes);
-  return can;
+  return failure;
 }
 
 int wait_for_a_signal(void*) {
@@ -104,7 +107,8 @@ bool can_watch(int flags) {
 Capabilities probe() {
   Capabilities found;
   find_namespaces(found);
-  found.read_only_mounts = can_make_read_only(found.namespace_flags);
+  found.read_only_error = try_mounts(found.namespace_flags);
+  found.read_only_mounts = found.read_only_error == 0;
   const unsigned action = SECCOMP_RET_TRAP;
   found.filters = syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
   if (!found.filters) found.filter_error = errno;
@@ -173,9 +177,10 @@ std::vector<Layer> layers() {
             "they see no process, mount or shared memory of others", "they can see this machine's processes", allow),
       layer("net-ns", of_namespace(CLONE_NEWNET), "they have no network device",
             "only the system call filter keeps them off the network", allow),
-      layer("read-only", state_of(found.read_only_mounts, (found.namespace_flags & CLONE_NEWNS) == 0),
+      layer("read-only", state_of(found.read_only_mounts, found.read_only_error != ENOSYS),
             "changes of repositories cannot change modes and times of this user's files",
-            "they can, and keep something there from one run to the next", "run Linux 5.12 or later; see pid-ns"),
+            "they can, and keep something there from one run to the next",
+            found.read_only_error == ENOSYS ? "run Linux 5.12 or later" : allow),
       layer("landlock", state_of(found.landlock > 0, found.landlock_error != ENOSYS),
             "candidates reach no file, compilers only the toolchain's and their own folder",
             "a compiler can be made to read any file that this user can read",

@@ -15,6 +15,7 @@ struct Capabilities {
   int filter_error = 0;     ///< errno where there is none
   int landlock = 0;         ///< version, 0: none
   int landlock_error = 0;   ///< errno where there is none
+  int read_only_error = 0;  ///< errno where it cannot
   bool read_only_mounts = false;  ///< a child can make all file systems read-only for itself
   bool watching = false;          ///< the machine tells where a stopped child stands (/proc/<pid>/syscall)
 };

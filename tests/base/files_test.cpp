@@ -2,8 +2,10 @@
 #include "base/files.hpp"
 #include "base/output_file.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <iterator>
 #include <set>
@@ -70,6 +72,10 @@ TEST_F(Files, AnOutputThatIsALinkOrADevice_StaysOne) {
   ASSERT_TRUE(write_output(at("device"), "gone"));
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
   EXPECT_FALSE(write_output(at("a"), "x"));
+  const FileDescriptor log(::open(at("log").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  ASSERT_EQ(::write(log.get(), "before ", 7), 7);
+  ASSERT_TRUE(write_output("/dev/fd/" + std::to_string(log.get()), "after"));
+  EXPECT_EQ(read_file(at("log")), std::string("before after"));
   EXPECT_EQ(write_output(folder_.path(), "x").error().code, ErrorCode::invalid_argument);
 }
 

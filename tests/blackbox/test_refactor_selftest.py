@@ -13,7 +13,7 @@ LONG = "--long" in sys.argv
 # One for each gate that refuses early; the whole takes minutes.
 ATTACKS = ["cached_in_the_module", "edited_tests", "planted_hook", "changed_mode", "deleted_check", "skips_the_tests", "detects_the_tests",
            "patched_driver", "wrong_for_the_raced_size", "reads_secrets", "finds_the_repository", "cached_on_disk",
-           "child_that_nobody_waits_for", "ends_its_process"]
+           "child_that_nobody_waits_for", "ends_its_process", "runs_counted_in_times"]
 HONEST = ["new_names"]
 
 GIVEN_BACK = """\

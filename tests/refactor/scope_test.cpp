@@ -120,6 +120,10 @@ TEST(Scope, HiddenText_IsRefused) {
   EXPECT_NE(with("return 'AKIAABCDEFGHIJKLMNOP'").find("secret key"), std::string::npos);
   EXPECT_NE(with("return 'sk-abcdefghijklmnopqrstuvwx'").find("secret key"), std::string::npos);
   EXPECT_EQ(with("return 'task-scheduler-worker-thread-name'"), "");
+  for (const char* key : {"a\\nsk-abcdefghijklmnopqrstuvwx", "a\\n-----BEGIN RSA PRIVATE KEY-----",
+                          "token_ghp_abcdefghijklmnopqrstuvwxyzABCDEF"}) {
+    EXPECT_NE(with("return '" + std::string(key) + "'").find("secret key"), std::string::npos) << key;
+  }
   EXPECT_NE(with("return x  # done\rg = f").find("carriage return"), std::string::npos) << "Python ends a line there";
   EXPECT_EQ(with("return x  # done\r"), "") << "before a line feed it belongs to the line's end";
 }

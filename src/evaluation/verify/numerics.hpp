@@ -108,6 +108,9 @@ std::uint64_t seed_of_more(std::uint64_t perturbation, int run);
 /// the error of one run is one random number, which no other run stands for. Nor do perturbed inputs draw it anew, as a
 /// long sum rounds nearly the same with them: kMoreRuns pairs in double and in float on rotated inputs do.
 bool has_few_elements(const std::vector<std::int64_t>& shape);
+/// Whether a sum over rotated inputs is of the size of the first one. If all inputs are of one size it is the same sum;
+/// otherwise it may be another one, whose errors say nothing.
+bool is_alike(const Expected& one, const Expected& other);
 /// By so many of its elements every floating input is rotated: inputs of one size stay beside one another.
 std::size_t rotation(std::size_t elements, std::uint64_t perturbation, int run);
 

@@ -7,6 +7,7 @@
 
 #include "base/hash.hpp"
 #include "base/text.hpp"
+#include "base/whole_number.hpp"
 #include "memory/surreal/records.hpp"
 #include "memory/surreal/schema.hpp"
 #include "memory/words.hpp"
@@ -57,8 +58,8 @@ Result<std::optional<Digest>> read_digest(Client& client, const IndexName& name)
   TRY_ASSIGN(const auto results, answer);
   const Json head = first_of(results);
   const bool usable = head.is_object() && head.value("generation", Json()).is_string() &&
-                      head.value("parts", Json()).is_number_integer() &&
-                      head.value("stamp", Json()).is_number_integer();
+                      base::whole_number(head.value("parts", Json())) &&
+                      base::whole_number(head.value("stamp", Json()));
   const std::int64_t now_us = last_number(results).value_or(0);
   if (!usable || head["stamp"] > now_us || head["parts"] < 1 || head["parts"] > kMostParts) return std::nullopt;
   Digest digest;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "base/whole_number.hpp"
 #include "memory/utility.hpp"
 #include "memory/words.hpp"
 #include "model/experience.hpp"
@@ -24,7 +25,7 @@ constexpr std::size_t kMostWordsOfAQuery = 400;
 
 std::int64_t integer_at(const Json& row, const char* key) {
   const auto found = row.find(key);
-  return found != row.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
+  return found != row.end() ? base::whole_number(*found).value_or(0) : 0;
 }
 
 double utility_at(const Json& row) {
@@ -47,8 +48,9 @@ double utility_at(const Json& row) {
 void Index::take(const Json& row) {
   if (!row.is_object() || !row.contains("id") || !row["id"].is_array() || row["id"].size() != 4) return;
   const Json& id = row["id"];  // [language, target, stamp, key]
-  if (!id[2].is_number_integer()) return;
-  const auto stamp = id[2].get<std::int64_t>();
+  const auto told = base::whole_number(id[2]);
+  if (!told) return;
+  const std::int64_t stamp = *told;
   const std::string key = id[3].dump(-1, ' ', false, Json::error_handler_t::replace);
   const auto known = last_.find(key);
   if (known != last_.end()) {

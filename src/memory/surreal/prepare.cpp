@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/whole_number.hpp"
 #include "memory/surreal/schema.hpp"
 
 namespace accelopt::memory::surreal {
@@ -17,8 +18,8 @@ base::Result<bool> prepare_once(Client& client) {
   std::int64_t version = 0;
   if (has_tables) {
     TRY_ASSIGN(const auto read, client.ask(kReadVersion, Json::object()));
-    const bool told = !read.empty() && read[0].is_array() && !read[0].empty() && read[0][0].is_number_integer();
-    if (told) version = std::max<std::int64_t>(0, read[0][0].get<std::int64_t>());
+    const bool told = !read.empty() && read[0].is_array() && !read[0].empty();
+    if (told) version = std::max<std::int64_t>(0, base::whole_number(read[0][0]).value_or(0));
   }
   if (version > kSchemaVersion) {
     return base::fail(base::ErrorCode::corrupt,

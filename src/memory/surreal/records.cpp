@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "base/whole_number.hpp"
 
 namespace accelopt::memory::surreal {
 namespace {
@@ -188,7 +189,7 @@ bool passes(const Item& item, const Filter& filter) {
 
 std::optional<std::int64_t> last_number(const std::vector<Json>& results) {
   for (auto it = results.rbegin(); it != results.rend(); ++it)
-    if (it->is_number_integer()) return it->get<std::int64_t>();
+    if (const auto number = base::whole_number(*it)) return number;
   return std::nullopt;
 }
 
