@@ -441,7 +441,7 @@ TEST(Probe, SaysWhatThereIs) {
 
 TEST(Probe, EveryLayerSaysWhatItGivesAndWhatItsAbsenceCosts) {
   const auto all = layers();
-  ASSERT_EQ(all.size(), 8U);
+  ASSERT_EQ(all.size(), 9U);
   for (const Layer& layer : all) {
     EXPECT_FALSE(layer.gives.empty()) << layer.name;
     EXPECT_EQ(layer.advice.empty(), layer.state == LayerState::present) << layer.name;
@@ -455,6 +455,7 @@ TEST(Probe, EveryLayerSaysWhatItGivesAndWhatItsAbsenceCosts) {
   };
   EXPECT_EQ(state_of("landlock") == LayerState::present, capabilities().landlock > 0);
   EXPECT_EQ(state_of("seccomp") == LayerState::present, capabilities().filters);
+  EXPECT_EQ(state_of("read-only") == LayerState::present, capabilities().read_only_mounts);
   EXPECT_EQ(state_of("watching") == LayerState::present, capabilities().watching);
   EXPECT_EQ(state_of("no-new-privs"), LayerState::present);
 }
