@@ -99,6 +99,16 @@ Result<std::string> read_foreign_file(const std::filesystem::path& path, std::si
   return bytes;
 }
 
+Result<void> write_all(const FileDescriptor& file, std::string_view bytes, const std::filesystem::path& path) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(file.get(), bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return fail_errno(errno, "cannot write " + path.string());
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return {};
+}
+
 Result<void> write_file(const std::filesystem::path& path, std::string_view bytes) {
   // Not mkostemp and fchmod: to ask for the process's umask is to set it, for all threads.
   std::string beside;
@@ -108,19 +118,11 @@ Result<void> write_file(const std::filesystem::path& path, std::string_view byte
     file = FileDescriptor(::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   } while (!file.valid() && errno == EEXIST);
   if (!file.valid()) return fail_errno(errno, "cannot write " + path.string());
-  const auto give_up = [&](int number) {
-    ::unlink(beside.c_str());
-    return fail_errno(number, "cannot write " + path.string());
-  };
-  std::string_view rest = bytes;
-  while (!rest.empty()) {
-    const ssize_t count = ::write(file.get(), rest.data(), rest.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return give_up(errno);
-    rest.remove_prefix(static_cast<std::size_t>(count));
-  }
-  if (::rename(beside.c_str(), path.c_str()) != 0) return give_up(errno);
-  return {};
+  auto written = write_all(file, bytes, path);
+  if (written && ::rename(beside.c_str(), path.c_str()) != 0)
+    written = fail_errno(errno, "cannot write " + path.string());
+  if (!written) ::unlink(beside.c_str());
+  return written;
 }
 
 Result<void> append_line(const std::filesystem::path& path, std::string_view line) {
@@ -133,17 +135,9 @@ Result<void> append_line(const std::filesystem::path& path, std::string_view lin
   char last = '\n';
   if (before > 0 && ::pread(file.get(), &last, 1, before - 1) != 1) last = '\n';
   const std::string text = (last == '\n' ? "" : "\n") + std::string(line) + "\n";
-  for (std::string_view rest = text; !rest.empty();) {
-    const ssize_t count = ::write(file.get(), rest.data(), rest.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) {
-      const int number = errno;
-      static_cast<void>(::ftruncate(file.get(), before));
-      return fail_errno(number, "cannot write " + path.string());
-    }
-    rest.remove_prefix(static_cast<std::size_t>(count));
-  }
-  return {};
+  auto written = write_all(file, text, path);
+  if (!written) static_cast<void>(::ftruncate(file.get(), before));
+  return written;
 }
 
 Result<void> make_folders(const std::filesystem::path& path) {

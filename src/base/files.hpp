@@ -56,6 +56,9 @@ class FileDescriptor {
   int descriptor_ = -1;
 };
 
+/// Writes all of it there. @error as write_file, with the path.
+Result<void> write_all(const FileDescriptor& file, std::string_view bytes, const std::filesystem::path& path);
+
 /// A folder of its own below the system's temporary folder, removed with everything in it at destruction.
 /// It is locked (flock) while it is used, so that one that a killed process left behind can be told; its name is of a
 /// form that no other program makes.

@@ -2,7 +2,6 @@
 #include "base/output_file.hpp"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <cerrno>
 
@@ -19,13 +18,7 @@ constexpr int kMostLinks = 40;
 Result<void> write_through(const fs::path& output, std::string_view bytes) {
   const FileDescriptor file(::open(output.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY));
   if (!file.valid()) return fail_errno(errno, "cannot write " + output.string());
-  while (!bytes.empty()) {
-    const ssize_t count = ::write(file.get(), bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return fail_errno(errno, "cannot write " + output.string());
-    bytes.remove_prefix(static_cast<std::size_t>(count));
-  }
-  return {};
+  return write_all(file, bytes, output);
 }
 
 /// "/dev/stdout", "/dev/fd/3": what the descriptor leads to is another program's as well.

@@ -29,13 +29,13 @@ int exit_at_once(void*) {
   return 0;
 }
 
-/// Whether a child with these namespaces can be started: 0, or the errno.
-int try_clone(int flags) {
+/// Runs this in a child with these namespaces, which shares our memory: 0, or the errno of starting it.
+int try_clone(int flags, int (*run)(void*), void* argument) {
   constexpr std::size_t kStackBytes = 64UL * 1024;
   void* stack = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (stack == MAP_FAILED) return errno;
-  const int pid = __clone(&exit_at_once, static_cast<char*>(stack) + kStackBytes,
-                          CLONE_VM | CLONE_VFORK | SIGCHLD | flags, nullptr);
+  const int pid =
+      __clone(run, static_cast<char*>(stack) + kStackBytes, CLONE_VM | CLONE_VFORK | SIGCHLD | flags, argument);
   const int failure = pid > 0 ? 0 : errno;
   if (pid > 0) waitpid(pid, nullptr, 0);
   munmap(stack, kStackBytes);
@@ -48,7 +48,7 @@ void find_namespaces(Capabilities& found) {
   constexpr std::array kSets{CLONE_NEWUSER | kOthers | CLONE_NEWNET, CLONE_NEWUSER | kOthers, kOthers | CLONE_NEWNET,
                              static_cast<int>(CLONE_NEWUSER)};
   for (const int flags : kSets) {
-    const int failure = try_clone(flags);
+    const int failure = try_clone(flags, &exit_at_once, nullptr);
     if (failure == 0) {
       found.namespace_flags = flags;
       return;
@@ -67,16 +67,10 @@ int try_read_only(void* answer) {
 /// Whether a child in these namespaces can make all file systems but some folders read-only for itself: 0, or the
 /// errno.
 int try_mounts(int flags) {
-  constexpr std::size_t kStackBytes = 64UL * 1024;
   if ((flags & CLONE_NEWNS) == 0) return EPERM;
-  void* stack = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (stack == MAP_FAILED) return errno;
   int failure = EPERM;
-  const int pid = __clone(&try_read_only, static_cast<char*>(stack) + kStackBytes,
-                          CLONE_VM | CLONE_VFORK | SIGCHLD | flags, &failure);
-  if (pid > 0) waitpid(pid, nullptr, 0);
-  munmap(stack, kStackBytes);
-  return failure;
+  const int not_started = try_clone(flags, &try_read_only, &failure);
+  return not_started != 0 ? not_started : failure;
 }
 
 int wait_for_a_signal(void*) {
