@@ -104,7 +104,6 @@ Result<Evidence> collect(const Shell& shell, journal::Journal& journal, const Ev
     out.steps.push_back(std::move(step));
   }
   out.run.task_folder.clear();
-  out.run.task.entry.reset();
   for (const char* key : {"noise", "bundles", "estimate"}) out.run.result->erase(key);
   clean(*out.run.result, places);
   return out;

@@ -21,7 +21,7 @@ using base::Result;
 using base::TarMember;
 namespace fs = std::filesystem;
 
-constexpr int kEvidenceSchema = kEvidenceWithPlayoffSamples;
+constexpr int kEvidenceSchema = kEvidenceWithSpreadOfRestarts;
 constexpr std::string_view kManifest = "manifest.json";
 constexpr std::string_view kRun = "run.json";
 constexpr std::string_view kSteps = "steps.jsonl";
@@ -113,7 +113,12 @@ int lowest_schema(const Evidence& evidence) {
     return model::step_kind(step.key.kind) == model::StepKind::playoff && step.output.value("blocks", 0) > 0 &&
            !step.output.contains("samples");
   });
-  return bare ? kEvidenceWithPlayoffSamples - 1 : kEvidenceSchema;
+  if (bare) return kEvidenceWithPlayoffSamples - 1;
+  const bool early = std::any_of(evidence.steps.begin(), evidence.steps.end(), [](const journal::StepRecord& step) {
+    return model::step_kind(step.key.kind) == model::StepKind::confirm &&
+           step.output.value("samples", Json()).size() > 0 && step.output.value("statistics", 1) == 1;
+  });
+  return early ? kEvidenceWithSpreadOfRestarts - 1 : kEvidenceSchema;
 }
 
 // Reading -------------------------------------------------------------------------------------------------------------

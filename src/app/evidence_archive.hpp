@@ -24,6 +24,8 @@ struct Evidence {
 /// Archives since this version hold the samples of every play-off. Of a run whose record lacks some, because an older
 /// accelopt began it, the version before is written.
 inline constexpr int kEvidenceWithPlayoffSamples = 2;
+/// From this version on all confirmations are judged by how far restarts lie apart, too.
+inline constexpr int kEvidenceWithSpreadOfRestarts = 3;
 
 /// Of an archive's members: SHA-256 over the manifest's list of their names, sizes and hashes.
 std::string root_hash(const std::vector<base::TarMember>& members);

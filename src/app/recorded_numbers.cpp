@@ -111,6 +111,15 @@ Result<void> RecordedNumbers::require_playoff_samples() const {
   return {};
 }
 
+Result<void> RecordedNumbers::require_spread_of_restarts() const {
+  for (const Measured& measured : measured_) {
+    const model::Evaluation& recorded = measured.evaluation;
+    if (recorded.kind == model::EvaluationKind::confirm && !recorded.samples.empty() && recorded.statistics == 1)
+      return base::fail(ErrorCode::corrupt, measured.step + ": its interval leaves out how far restarts lie apart");
+  }
+  return {};
+}
+
 Result<void> RecordedNumbers::check(const RacedPlayoff& playoff) const {
   const evaluation::PlayoffReport& recorded = playoff.report;
   if (recorded.samples.empty()) return {};

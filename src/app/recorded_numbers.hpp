@@ -28,6 +28,9 @@ class RecordedNumbers {
   [[nodiscard]] base::Result<void> check() const;
   /// Whether all play-offs have their samples. Those before 0.1.0's evidence of version 2 have none.
   [[nodiscard]] base::Result<void> require_playoff_samples() const;
+  /// Whether all confirmations are judged by how far restarts lie apart, too. Those of evidence before version 3 are
+  /// not.
+  [[nodiscard]] base::Result<void> require_spread_of_restarts() const;
   /// What was checked, and what cannot be.
   [[nodiscard]] std::string summary() const;
 

@@ -115,6 +115,7 @@ class Verifier {
   /// Verdicts, intervals, times and shares by the samples.
   [[nodiscard]] Result<std::string> check_numbers() const {
     if (evidence_.schema >= kEvidenceWithPlayoffSamples) TRY(numbers_.require_playoff_samples());
+    if (evidence_.schema >= kEvidenceWithSpreadOfRestarts) TRY(numbers_.require_spread_of_restarts());
     TRY(numbers_.check());
     return numbers_.summary();
   }

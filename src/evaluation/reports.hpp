@@ -44,7 +44,7 @@ struct MeasureSettings {
   int playoff_max_blocks = 48;
   int confirm_min_blocks = 32;
   int confirm_max_blocks = 100;
-  int confirm_restarts = 3;
+  int confirm_restarts = 8;
   double confirm_half_width = 0.01;  ///< of the 95 % interval, relative
   double allow_regression = 0.05;    ///< most that one workload may certainly be slower
   double call_limit_seconds = 10;    ///< hard watchdog a call

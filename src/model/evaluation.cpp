@@ -175,6 +175,7 @@ ACCELOPT_JSON(Evaluation) {
                  "machine_code_id", it.machine_code_id, "duplicate_of", it.duplicate_of, "mismatch", it.mismatch,
                  "ratio", it.ratio, "profile", it.profile, "tuning", it.tuning, "stages", it.stages);
   field.unless_empty("notes", it.notes, "details", it.details);
+  if (Field::kReads || it.statistics != 1) field.optional("statistics", it.statistics);
 }
 ACCELOPT_JSON_TEXT(Evaluation);
 

@@ -173,6 +173,9 @@ struct Tuning {
   double seconds = 0;                     ///< builds and races
 };
 
+/// How samples are judged now. 1: intervals of confirmations by blocks; 2: by how far restarts lie apart, too.
+inline constexpr int kStatistics = 2;
+
 struct Evaluation {
   Status status = Status::not_measured;
   std::string reason;  ///< for people and for the fixer: diagnostics, or what was wrong where
@@ -187,6 +190,7 @@ struct Evaluation {
   std::vector<StageTime> stages;
   std::vector<std::string> notes;  ///< of a confirmation: what was checked besides results, and what could not be
   std::vector<BlockSample> samples;
+  int statistics = 1;  ///< of a confirmation: the version of the rules by which its samples were judged
   std::optional<Profile> profile;
   std::optional<Tuning> tuning;  ///< of a kernel that left values open; `source_id` is that of the chosen one
   Environment environment;

@@ -13,13 +13,16 @@
 
 namespace accelopt::refactor {
 
-/// Blocks here take seconds, not milliseconds: fewer of them, and a wider interval is enough. What it says is as true.
+/// Blocks here take seconds, not milliseconds: fewer of them, and a wider interval is enough. What it says is as true:
+/// each block is a pair of fresh processes already, so that restarts, which are fresh trees, add little to their
+/// spread.
 inline constexpr stats::ConfirmationRules kConfirmationRules{.min_restarts = 3,
                                                              .min_blocks = 12,
                                                              .max_blocks = 36,
                                                              .half_width = 0.1,
                                                              .half_width_of_gain = 0.1,
-                                                             .answer_alpha = 0.05};
+                                                             .answer_alpha = 0.05,
+                                                             .spread = stats::Spread::blocks};
 
 /// One workload at one size.
 struct Unit {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "base/result.hpp"
@@ -32,11 +33,28 @@ std::vector<RestartSamples> group(std::span<const ConfirmationBlock> blocks, std
   return groups;
 }
 
+/// Around the estimate over all blocks, by how far the restarts' medians lie apart, which one odd block hardly moves.
+/// One restart tells nothing of it.
+Interval interval_by_restarts(std::span<const RestartSamples> restarts, double estimate, double alpha) {
+  const double count = static_cast<double>(restarts.size());
+  if (restarts.size() < 2) return {estimate, estimate, estimate};
+  std::vector<double> levels;
+  for (const RestartSamples& restart : restarts) levels.push_back(median(restart));
+  const double mean = std::accumulate(levels.begin(), levels.end(), 0.0) / count;
+  double squares = 0;
+  for (const double value : levels) squares += (value - mean) * (value - mean);
+  const double reach = -student_quantile(alpha / 2, count - 1) * std::sqrt(squares / (count - 1) / count);
+  return {estimate, estimate - reach, estimate + reach};
+}
+
 Interval interval_over(std::span<const RestartSamples> restarts, double alpha, const ConfirmationRules& rules) {
   std::vector<double> values;
   for (const RestartSamples& restart : restarts) values.insert(values.end(), restart.begin(), restart.end());
   if (rules.samples != Samples::noisy) return interval_of(values, alpha, rules.samples);
-  return hull(trimmed_interval(values, alpha), hierarchical_bootstrap(restarts, alpha, rules.bootstrap_seed));
+  const Interval drawn_again =
+      hull(trimmed_interval(values, alpha), hierarchical_bootstrap(restarts, alpha, rules.bootstrap_seed));
+  if (rules.spread == Spread::blocks) return drawn_again;
+  return hull(drawn_again, interval_by_restarts(restarts, drawn_again.estimate, alpha));
 }
 
 /// Those that are not raced may be left out.

@@ -13,8 +13,12 @@
 
 namespace accelopt::stats {
 
+/// What the interval of a confirmation allows for. blocks: that restarts are drawn again, with their blocks. restarts:
+/// in addition, that what a restart measures scatters as the medians of the restarts do, by Student's distribution.
+enum class Spread { blocks, restarts };
+
 struct ConfirmationRules {
-  int min_restarts = 3;      ///< fresh pairs of processes at least
+  int min_restarts = 8;      ///< fresh pairs of processes at least
   int min_blocks = 32;       ///< in all
   int max_blocks = 100;      ///< in all
   double half_width = 0.01;  ///< goes on until the interval's half-width is under this ...
@@ -28,6 +32,7 @@ struct ConfirmationRules {
   /// A workload is answered once it is certainly no slower than allowed. The probability that any look says so of one
   /// that is slower than allowed is at most half of this. 0: none is ever answered.
   double answer_alpha = 0;
+  Spread spread = Spread::restarts;
   std::uint64_t bootstrap_seed = 0x5eed;
   Samples samples = Samples::noisy;
 };
@@ -54,8 +59,9 @@ struct ConfirmationDecision {
 };
 
 /// What blocks measured until now say. `weights` has one entry a workload; 0 for those not raced (held out): they count
-/// for the regression rule only. The interval is the hull of the trimmed t-interval over all blocks and of the
-/// hierarchical bootstrap over restarts and blocks, so it is never narrower than either. Pure.
+/// for the regression rule only. The interval is the hull of the trimmed t-interval over all blocks, of the
+/// hierarchical bootstrap over restarts and blocks and, where the spread of restarts counts, of the t-interval over
+/// their medians. Pure.
 ConfirmationDecision decide_confirmation(std::span<const ConfirmationBlock> blocks, std::span<const double> weights,
                                          const ConfirmationRules& rules = {});
 

@@ -332,13 +332,14 @@ class Tampering(EvidenceCase):
         self.record(next(path for path in RUNS if path.name == "silu"))
         archive = Archive(self.evidence())
         newer = self.folder / "newer.tar"
-        newer.write_bytes(archive.sealed(schema=3))
-        self.assert_says(self.accelopt("verify", newer), 1, "version 3", "use a newer accelopt")
+        newer.write_bytes(archive.sealed(schema=4))
+        self.assert_says(self.accelopt("verify", newer), 1, "version 4", "use a newer accelopt")
 
 
 class OnThisProcessor(EvidenceCase):
     def test_a_run_on_this_processor_is_measured_again(self):
-        self.task()
+        # As `init` writes it: the task's id covers where its function stands.
+        self.task(definition=support.TASK + '\n[entry]\nfile = "../user.cpp"\nfunction = "multiply"\nargs = ["lhs", "rhs", "y", "M"]\n')
         result = self.succeed("run", "task", "--workspace", self.workspace, "--json", "--iterations", 1, "--near-roofline", 0, "--against",
                               f"plain={self.file('plain.cpp', support.BASELINE)}", "--against",
                               f"slow=!test -d {self.folder}; for i in 1 2 3 4 5; do echo 1000000000; done").last
@@ -357,6 +358,7 @@ class OnThisProcessor(EvidenceCase):
         self.assertIsNone(verified["here"])
         self.assertRegex(verified["checks"][4]["text"], r"\(races: \d+, play-offs: 1, confirmations: \d, blocks: \d+\)$")
         self.check_tampered_playoffs(path)
+        self.check_other_statistics(path)
         # The winner is many times faster: half of that, as ratios multiply, is seen on a busy machine too.
         self.assertGreater(result["speedup"]["low"], 3)
         measured = self.succeed("verify", path, "--measure", seconds=300)
@@ -391,7 +393,7 @@ class OnThisProcessor(EvidenceCase):
 
     def check_tampered_playoffs(self, path):
         """Scores that the samples of the play-off do not give, and samples that no such play-off gives, with hashes that are right."""
-        self.assertEqual(Archive(path).schema, 2)
+        self.assertEqual(Archive(path).schema, 3)
 
         def scored(place, change):
             return lambda output: setting(["arms", *place], change)(output)
@@ -440,6 +442,18 @@ class OnThisProcessor(EvidenceCase):
         foreign.write_bytes(archive.sealed())
         failed = next(c for c in self.verify(foreign, code=5)["checks"] if c["state"] == "failed")
         self.assertEqual((failed["name"], "has other arms" in failed["text"]), ("record", True), failed)
+
+    def check_other_statistics(self, path):
+        """Confirmations by the rules of an older version, or of one that nobody knows."""
+        for statistics, words in ((1, "leaves out how far restarts lie apart"), (9, "no samples of the task's workloads")):
+            with self.subTest(statistics):
+                archive = Archive(path)
+                archive.change_step("confirm:", lambda step, version=statistics: step["output"].update(statistics=version), last=True)
+                tampered = self.folder / f"statistics-{statistics}.tar"
+                tampered.write_bytes(archive.sealed())
+                failed = next(c for c in self.verify(tampered, code=5)["checks"] if c["state"] == "failed")
+                self.assertEqual(failed["name"], "numbers", failed)
+                self.assertIn(words, failed["text"])
 
     def check_a_claim_that_fails_on_paper(self, path):
         """It is not measured."""

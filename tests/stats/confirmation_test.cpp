@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <random>
 #include <vector>
 
 #include "stats/noise.hpp"
@@ -30,12 +31,12 @@ Confirmation confirm(const std::vector<double>& truth, const std::vector<double>
   return confirmation;
 }
 
-TEST(Confirmation, RunsAtLeastThirtyTwoBlocksOverThreeRestarts) {
+TEST(Confirmation, RunsAtLeastThirtyTwoBlocksOverEightRestarts) {
   std::printf("seed 11\n");
   HeavyTailedNoise noise(11, 0.003);
   const Confirmation confirmation = confirm({std::log(2.0)}, {1}, noise);
-  EXPECT_EQ(confirmation.restarts(), 3);
-  EXPECT_EQ(confirmation.decision().blocks, 33);
+  EXPECT_EQ(confirmation.restarts(), 8);
+  EXPECT_EQ(confirmation.decision().blocks, 32);
   EXPECT_TRUE(confirmation.decision().enough);
   EXPECT_TRUE(confirmation.decision().confirmed);
   EXPECT_NEAR(as_ratio(confirmation.decision().log_ratio).estimate, 2.0, 0.02);
@@ -46,7 +47,7 @@ TEST(Confirmation, GoesOnToAHundredBlocksWhenItIsNoisy) {
   HeavyTailedNoise noise(12, 0.15);
   const Confirmation confirmation = confirm({std::log(2.0)}, {1}, noise);
   EXPECT_EQ(confirmation.decision().blocks, 100);
-  EXPECT_GE(confirmation.restarts(), 9);
+  EXPECT_GE(confirmation.restarts(), 25);
   EXPECT_TRUE(confirmation.decision().enough);
   EXPECT_TRUE(confirmation.decision().confirmed);
 }
@@ -119,7 +120,7 @@ TEST(Confirmation, EndsEarlyWhereTheGainIsFarWiderThanItsInterval) {
   std::printf("seed 19\n");
   HeavyTailedNoise noise(19, 0.3);
   const Confirmation confirmation = confirm({std::log(100.0)}, {1}, noise, 0, kOfTheGain);
-  EXPECT_EQ(confirmation.decision().blocks, 33);
+  EXPECT_EQ(confirmation.decision().blocks, 32);
   EXPECT_TRUE(confirmation.decision().confirmed);
   HeavyTailedNoise again(19, 0.3);
   EXPECT_EQ(confirm({std::log(100.0)}, {1}, again).decision().blocks, 100) << "the width alone is never reached";
@@ -129,24 +130,25 @@ TEST(Confirmation, GoesOnWhileAWorkloadSeemsSlower) {
   std::printf("seed 20\n");
   HeavyTailedNoise noise(20, 0.3);
   const Confirmation confirmation = confirm({std::log(100.0), -std::log(1.15)}, {1, 0}, noise, 0, kOfTheGain);
-  EXPECT_GT(confirmation.decision().blocks, 33);
+  EXPECT_GT(confirmation.decision().blocks, 32);
   EXPECT_TRUE(confirmation.decision().regressed.has_value());
 }
 
 TEST(Confirmation, AllowsNothingWiderOfASmallGain) {
-  const std::vector<ConfirmationBlock> blocks(33, {0, {std::log(1.5)}});
+  const std::vector<ConfirmationBlock> blocks(32, {0, {std::log(1.5)}});
   std::vector<ConfirmationBlock> scattered = blocks;
   for (std::size_t i = 0; i < scattered.size(); ++i) {
-    scattered[i].restart = static_cast<int>(i % 3);
+    scattered[i].restart = static_cast<int>(i % 8);
     scattered[i].log_ratios[0] += i % 2 == 0 ? 0.15 : -0.15;
   }
   const ConfirmationDecision decision = decide_confirmation(scattered, std::vector<double>{1}, kOfTheGain);
   const double half = (decision.log_ratio.high - decision.log_ratio.low) / 2;
   ASSERT_GT(half, 0.1 * decision.log_ratio.low);
+  ASSERT_EQ(decision.restarts, 8);
   EXPECT_FALSE(decision.enough);
 }
 
-constexpr ConfirmationRules kAnswers{.answer_alpha = 0.05};
+constexpr ConfirmationRules kAnswers{.min_restarts = 3, .answer_alpha = 0.05, .spread = Spread::blocks};
 
 /// Blocks of two restarts, of a raced workload and one that guards at these log-ratios, in turn.
 std::vector<ConfirmationBlock> guarded(int count, double first, double second) {
@@ -206,13 +208,50 @@ TEST(ConfirmationSimulation, ASlowerWorkloadIsHardlyEverAnswered) {
     bool once = false;
     for (int restart = 0; restart < 9; ++restart) {
       for (int block = 0; block < 4; ++block) blocks.push_back({restart, {1.0, -std::log(1.06) + noise()}});
-      const ConfirmationRules rules{.min_restarts = 3, .min_blocks = 12, .max_blocks = 36, .answer_alpha = 0.05};
+      const ConfirmationRules rules{
+          .min_restarts = 3, .min_blocks = 12, .max_blocks = 36, .answer_alpha = 0.05, .spread = Spread::blocks};
       once = once || decide_confirmation(blocks, std::vector<double>{1, 0}, rules).answered[1];
     }
     answered += once;
   }
   std::printf("%d of %d\n", answered, kRuns);
   EXPECT_LE(answered, 2);
+}
+
+/// Three restarts of equal blocks, but for one odd block in each: what is drawn again lies within their levels.
+TEST(Confirmation, ItsIntervalAllowsForHowFarRestartsLieApart) {
+  std::vector<ConfirmationBlock> blocks;
+  for (int restart = 0; restart < 3; ++restart) {
+    for (int block = 0; block < 8; ++block) blocks.push_back({restart, {0.29 + 0.01 * restart + (block == 0 ? 1 : 0)}});
+  }
+  const Interval interval = decide_confirmation(blocks, std::vector<double>{1}).log_ratio;
+  const double reach = student_quantile(0.975, 2) * 0.01 / std::sqrt(3.0);
+  EXPECT_NEAR(interval.estimate - interval.low, reach, 1e-9);
+  const Interval of_blocks = decide_confirmation(blocks, std::vector<double>{1}, {.spread = Spread::blocks}).log_ratio;
+  EXPECT_GT(of_blocks.low, interval.low);
+}
+
+/// Restarts that differ by twice what blocks do. By the spread of blocks in three restarts, one in seven misses.
+TEST(ConfirmationSimulation, IntervalsCoverTheTruthWhereRestartsDiffer) {
+  std::printf("seed 21\n");
+  std::mt19937_64 random(21);
+  std::normal_distribution<double> of_restarts(0, 0.01);
+  std::normal_distribution<double> of_blocks(0, 0.005);
+  constexpr int kRuns = 150;
+  int missed = 0;
+  for (int run = 0; run < kRuns; ++run) {
+    Confirmation confirmation({1}, {});
+    while (const int blocks = confirmation.next_restart_blocks()) {
+      const double level = of_restarts(random);
+      std::vector<std::vector<double>> restart;
+      for (int block = 0; block < blocks; ++block) restart.push_back({level + of_blocks(random)});
+      confirmation.add_restart(restart);
+    }
+    const Interval& interval = confirmation.decision().log_ratio;
+    missed += interval.low > 0 || interval.high < 0;
+  }
+  std::printf("%d of %d\n", missed, kRuns);
+  EXPECT_LE(missed, 12);
 }
 
 TEST(ConfirmationSimulation, IdenticalKernelsAreHardlyEverConfirmed) {

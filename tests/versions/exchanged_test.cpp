@@ -324,13 +324,24 @@ TEST_F(Exchanged, Evidence_Version2_VerifiesItsPlayOffs) {
   EXPECT_NE(verified->checks[4].text.find("play-offs: 1,"), std::string::npos) << verified->checks[4].text;
 }
 
+TEST_F(Exchanged, Evidence_Version3_VerifiesIntervalsThatAllowForRestarts) {
+  const auto verified = app::verify_evidence(fixture("evidence-3.tar"), {});
+  ASSERT_TRUE(verified) << verified.error().message;
+  ASSERT_GE(verified->checks.size(), 5U);
+  for (std::size_t i = 0; i < 5; ++i) {
+    EXPECT_EQ(verified->checks[i].state, app::CheckState::passed)
+        << verified->checks[i].name << ": " << verified->checks[i].text;
+  }
+  EXPECT_NE(verified->checks[4].text.find("confirmations: 1,"), std::string::npos) << verified->checks[4].text;
+}
+
 TEST_F(Exchanged, Evidence_NewerSchema_Refused) {
   auto members = base::read_tar(fixture("evidence-1.tar")).value();
   std::string& manifest = members.front().bytes;
-  manifest.replace(manifest.find(R"("schema":1)"), 10, R"("schema":3)");
+  manifest.replace(manifest.find(R"("schema":1)"), 10, R"("schema":4)");
   const auto verified = app::verify_evidence(base::write_tar(members).value(), {});
   ASSERT_FALSE(verified);
-  expect_refused(verified.error(), ErrorCode::unsupported, {"version 3", "use a newer accelopt"});
+  expect_refused(verified.error(), ErrorCode::unsupported, {"version 4", "use a newer accelopt"});
 }
 
 // Exports

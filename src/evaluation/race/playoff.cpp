@@ -175,7 +175,8 @@ struct RaceState {
                 .most_drawing = kMostDrawing,
                 .timing = timing}),
         timed(workloads),
-        copies(weights_of(measuring, workloads), confirmation_rules(measuring.settings, measuring.samples())),
+        copies(weights_of(measuring, workloads),
+               confirmation_rules(measuring.settings, measuring.samples(), model::kStatistics)),
         use(measuring.target.use()),
         most_blocks(measuring.settings.confirm_max_blocks) {}
 
@@ -352,6 +353,7 @@ base::Result<model::Evaluation> run_confirmation(Measuring& measuring, const mod
                                                  const std::stop_token& stop) {
   model::Evaluation evaluation = blank_evaluation(measuring, candidate, model::EvaluationKind::confirm);
   evaluation.opponent = measuring.baseline.id();
+  evaluation.statistics = model::kStatistics;
   TRY_ASSIGN(const bool built, build_stage(measuring, candidate, evaluation, stop));
   if (!built) return evaluation;
   TRY(measuring.target.build(measuring.baseline, stop));

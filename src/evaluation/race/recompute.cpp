@@ -33,6 +33,10 @@ bool fit(const std::vector<model::BlockSample>& samples, std::size_t workloads, 
   });
 }
 
+bool is_known(int statistics) {
+  return statistics >= 1 && statistics <= model::kStatistics;
+}
+
 stats::Samples samples_of(const model::Evaluation& evaluation) {
   return samples_by_clock(evaluation.environment.clock);
 }
@@ -74,8 +78,8 @@ std::optional<Recomputed> triage_again(const model::Task& task, const model::Eva
 std::optional<Recomputed> confirm_again(const model::Task& task, const MeasureSettings& settings,
                                         const model::Evaluation& evaluation) {
   const std::vector<double> weights = weights_of(task, true);
-  if (!fit(evaluation.samples, weights.size(), true)) return std::nullopt;
-  stats::TwinConfirmation copies(weights, confirmation_rules(settings, samples_of(evaluation)));
+  if (!fit(evaluation.samples, weights.size(), true) || !is_known(evaluation.statistics)) return std::nullopt;
+  stats::TwinConfirmation copies(weights, confirmation_rules(settings, samples_of(evaluation), evaluation.statistics));
   std::size_t at = 0;
   for (int blocks = copies.next_restart_blocks(); blocks > 0 && at < evaluation.samples.size();
        blocks = copies.next_restart_blocks()) {
@@ -188,9 +192,14 @@ stats::PlayoffRules playoff_rules(const MeasureSettings& settings, int places, s
   return rules;
 }
 
-stats::ConfirmationRules confirmation_rules(const MeasureSettings& settings, stats::Samples samples) {
+stats::ConfirmationRules confirmation_rules(const MeasureSettings& settings, stats::Samples samples, int statistics) {
+  constexpr int kRestartsOfFirst = 3;
   stats::ConfirmationRules rules;
   rules.min_restarts = settings.confirm_restarts;
+  if (statistics == 1) {
+    rules.min_restarts = std::min(rules.min_restarts, kRestartsOfFirst);
+    rules.spread = stats::Spread::blocks;
+  }
   rules.min_blocks = settings.confirm_min_blocks;
   rules.max_blocks = settings.confirm_max_blocks;
   rules.half_width = settings.confirm_half_width;

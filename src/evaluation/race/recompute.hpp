@@ -41,7 +41,8 @@ stats::Samples samples_by_clock(std::string_view clock);
 
 stats::PlayoffRules playoff_rules(const MeasureSettings& settings, int places, stats::Samples samples);
 
-stats::ConfirmationRules confirmation_rules(const MeasureSettings& settings, stats::Samples samples);
+/// `statistics`: the version of the rules (model::kStatistics).
+stats::ConfirmationRules confirmation_rules(const MeasureSettings& settings, stats::Samples samples, int statistics);
 /// What one workload's paired times say, without its roofline; no ratio without a reference.
 model::WorkloadTiming timing_of(const model::Workload& workload, const std::vector<double>& reference_ns,
                                 const std::vector<double>& candidate_ns, stats::Samples samples);
