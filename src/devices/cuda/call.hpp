@@ -14,12 +14,16 @@
 #include "devices/cuda/prepared_plan.hpp"
 #include "devices/cuda/protocol.hpp"
 #include "devices/cuda/slots.hpp"
+#include "devices/cuda/watched_variables.hpp"
 
 namespace accelopt::devices::cuda {
 
 class Caller {
  public:
   static base::Result<std::unique_ptr<Caller>> create(Device& device, Checks& checks);
+
+  /// Which variables have to hold after every call what they held when they were loaded.
+  [[nodiscard]] WatchedVariables& variables() { return variables_; }
 
   /// One call of a program that was loaded. What the kernel does wrong is in the reply; `dead` in it: this process
   /// cannot go on. @error exhausted: too little device memory; internal.
@@ -32,7 +36,7 @@ class Caller {
   struct Block;
   struct Sample;
   using Blocks = std::vector<std::vector<Block>>;  ///< outputs and scratch by set of inputs
-  Caller(Device& device, Checks& checks) : device_(device), checks_(checks) {}
+  Caller(Device& device, Checks& checks) : device_(device), checks_(checks), variables_(checks) {}
   base::Result<void> begin();
   base::Result<void> map_inputs(const DeviceSlot& slot, const CallRequest& request);
   base::Result<PhysicalMemory> take_memory(std::uint64_t bytes);
@@ -47,12 +51,15 @@ class Caller {
   base::Result<void> inspect(const DeviceSlot& slot, const Blocks& blocks, std::uint64_t seed, CallReply& reply);
   base::Result<void> compare(DeviceSlot& slot, Blocks& blocks, const CallRequest& request, CallReply& reply);
   void put_back(Blocks& blocks);
+  base::Result<CallReply> with_probe(const LoadedPlan& loaded, DeviceSlot& slot, const CallRequest& request,
+                                     CallReply reply);
   base::Result<CallReply> failed(const base::Error& error);
   double usual_clock_of_slow(double mhz);
   void find_fault(const Sample& sample, evaluation::CallOutcome& outcome);
 
   Device& device_;
   Checks& checks_;
+  WatchedVariables variables_;
   std::map<std::uint64_t, std::vector<PhysicalMemory>> free_;  ///< for outputs and scratch, by size
   std::uint64_t mapped_slot_ = 0;
   std::vector<std::vector<Mapping>> inputs_;  ///< of that slot's tensors, by set; to be read alone

@@ -8,7 +8,6 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <set>
 
 #include "base/hash.hpp"
 
@@ -220,30 +219,14 @@ CubinKernel kernel_of(const CubinFile& file, const CubinSymbol& symbol) {
   return out;
 }
 
-/// Whether a relocation makes an address reach code: in code itself, or in the constants and data that it loads from.
-bool reaches_code(const CubinSection& patched) {
-  return patched.name.starts_with(".text") || patched.name.starts_with(".nv.constant") ||
-         patched.name.starts_with(".nv.global");
-}
-
 std::vector<CubinVariable> variables_of(const CubinFile& file) {
-  std::set<std::size_t> used;           // symbols
-  std::set<std::size_t> used_sections;  // by their own symbol: any variable in them may be meant
-  for (const CubinRelocation& relocation : file.relocations()) {
-    if (!reaches_code(file.sections()[relocation.section])) continue;
-    const CubinSymbol& symbol = file.symbols()[relocation.symbol];
-    used.insert(relocation.symbol);
-    if (ELF64_ST_TYPE(symbol.entry.st_info) == STT_SECTION) used_sections.insert(symbol.entry.st_shndx);
-  }
   std::vector<CubinVariable> out;
-  for (std::size_t i = 0; i < file.symbols().size(); ++i) {
-    const CubinSymbol& symbol = file.symbols()[i];
+  for (const CubinSymbol& symbol : file.symbols()) {
     const CubinSection* section = file.section_of(symbol);
-    if (section == nullptr || !section->name.starts_with(".nv.global")) continue;
-    if (ELF64_ST_TYPE(symbol.entry.st_info) == STT_SECTION) continue;
-    if (!used.contains(i) && !used_sections.contains(symbol.entry.st_shndx)) continue;
-    out.push_back(
-        {symbol.name, static_cast<std::int64_t>(symbol.entry.st_size), section->header.sh_type != SHT_NOBITS});
+    const bool lasts =
+        section != nullptr && (section->name.starts_with(".nv.global") || section->name.starts_with(".nv.constant3"));
+    if (!lasts || symbol.entry.st_size == 0 || ELF64_ST_TYPE(symbol.entry.st_info) == STT_SECTION) continue;
+    out.push_back({symbol.name, symbol.entry.st_size});
   }
   return out;
 }

@@ -27,11 +27,10 @@ struct CubinKernel {
   std::int64_t code_offset = 0;  ///< bytes behind the first function of the file
 };
 
-/// A variable in global memory that code refers to: it keeps its value from one launch to the next.
+/// A variable in global memory or in the constant bank of declared constants: it keeps its value from launch to launch.
 struct CubinVariable {
   std::string name;  ///< as it is linked
-  std::int64_t bytes = 0;
-  bool initialised = false;  ///< with other values than zeros
+  std::uint64_t bytes = 0;
 };
 
 struct Cubin {

@@ -54,6 +54,13 @@ base::Result<CudaFunction*> DeviceModule::function(const std::string& name) cons
   return out;
 }
 
+base::Result<DeviceModule::Variable> DeviceModule::variable(const std::string& name) const {
+  Variable out;
+  if (const CudaCode code = (*driver_)->get_global(&out.address, &out.bytes, module_, name.c_str()); code != 0)
+    return base::fail(ErrorCode::invalid_argument, driver_->text_of(code));
+  return out;
+}
+
 base::Result<std::unique_ptr<Device>> Device::open(int ordinal, const std::string& library,
                                                    const std::string& management) {
   TRY_ASSIGN(const Driver driver, Driver::load(library));

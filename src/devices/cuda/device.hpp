@@ -53,6 +53,12 @@ class DeviceModule {
   ~DeviceModule();
   /// @error invalid_argument: there is no such kernel.
   [[nodiscard]] base::Result<CudaFunction*> function(const std::string& name) const;
+  struct Variable {
+    DevicePointer address = 0;
+    std::size_t bytes = 0;
+  };
+  /// In global memory or constant. @error invalid_argument: there is no such variable.
+  [[nodiscard]] base::Result<Variable> variable(const std::string& name) const;
 
  private:
   const Driver* driver_;

@@ -58,6 +58,7 @@ std::string fill(void* library, DriverTable& table) {
   symbols.find("cuModuleLoadData", table.load_module);
   symbols.find("cuModuleUnload", table.unload_module);
   symbols.find("cuModuleGetFunction", table.get_function);
+  symbols.find("cuModuleGetGlobal_v2", table.get_global);
   symbols.find("cuFuncGetAttribute", table.function_attribute);
   symbols.find("cuFuncSetAttribute", table.set_function_attribute);
   symbols.find("cuOccupancyMaxActiveBlocksPerMultiprocessor", table.active_blocks);

@@ -110,6 +110,7 @@ struct DriverTable {
   CudaCode (*load_module)(CudaModule**, const void*) = nullptr;
   CudaCode (*unload_module)(CudaModule*) = nullptr;
   CudaCode (*get_function)(CudaFunction**, CudaModule*, const char*) = nullptr;
+  CudaCode (*get_global)(DevicePointer*, std::size_t*, CudaModule*, const char*) = nullptr;
   CudaCode (*function_attribute)(int*, int, CudaFunction*) = nullptr;
   CudaCode (*set_function_attribute)(CudaFunction*, int, int) = nullptr;
   CudaCode (*active_blocks)(int*, CudaFunction*, int, std::size_t) = nullptr;

@@ -85,7 +85,7 @@ class DeviceServer {
     if (op == "call") return call(request);
     TRY_ASSIGN(const auto number, base::decode<std::uint64_t>(request.value("number", Json()), "number"));
     if (op == "end") {
-      live_.erase(number);
+      end(number);
     } else if (op == "forget") {
       caller_->let_go(number);
       slots_->forget(number);
@@ -131,9 +131,22 @@ class DeviceServer {
     if (!modules && modules.error().code == ErrorCode::invalid_argument)
       return Json{{"reason", modules.error().message}};
     if (!modules) return tl::make_unexpected(modules.error());
-    live_.erase(wanted.live);
-    live_.emplace(wanted.live, Live{wanted.program, std::move(*modules), store_.programs.at(wanted.program).cubins});
+    end(wanted.live);
+    const auto& cubins = store_.programs.at(wanted.program).cubins;
+    for (std::size_t i = 0; i < cubins.size(); ++i) {
+      const auto watched = caller_->variables().add(wanted.live, (*modules)[i], store_.cubins.at(cubins[i]));
+      if (watched) continue;
+      caller_->variables().forget(wanted.live);
+      if (watched.error().code != ErrorCode::invalid_argument) return tl::make_unexpected(watched.error());
+      return Json{{"reason", watched.error().message}};
+    }
+    live_.emplace(wanted.live, Live{wanted.program, std::move(*modules), cubins});
     return Json::object();
+  }
+
+  void end(std::uint64_t live) {
+    caller_->variables().forget(live);
+    live_.erase(live);
   }
 
   base::Result<Json> call(const Json& request) {
@@ -163,20 +176,26 @@ class DeviceServer {
       places.push_back(static_cast<std::size_t>(found - live.cubins.begin()));
       if (found != live.cubins.end()) continue;
       if (!store_.cubins.contains(name)) return base::fail(ErrorCode::not_found, "the machine code is not here");
-      auto module = device_->load(store_.cubins.at(name));
-      if (!module && module.error().code == ErrorCode::invalid_argument) {
+      const auto loaded = load_more(live, wanted.live, store_.cubins.at(name));
+      if (!loaded && loaded.error().code == ErrorCode::invalid_argument) {
         CallReply reply;
         reply.outcome.end = evaluation::CallEnd::died;
-        reply.outcome.reason = module.error().message;
+        reply.outcome.reason = loaded.error().message;
         return Json(reply);
       }
-      if (!module) return tl::make_unexpected(module.error());
-      live.modules.push_back(std::move(*module));
+      if (!loaded) return tl::make_unexpected(loaded.error());
       live.cubins.push_back(name);
     }
     for (Launch& launch : plan.launches) launch.cubin = places[launch.cubin];
     TRY_ASSIGN(const CallReply reply, caller_->call({live.modules, plan}, slot, wanted));
     return Json(reply);
+  }
+
+  base::Result<void> load_more(Live& live, std::uint64_t number, const std::string& cubin) {
+    TRY_ASSIGN(DeviceModule module, device_->load(cubin));
+    TRY(caller_->variables().add(number, module, cubin));
+    live.modules.push_back(std::move(module));
+    return {};
   }
 
   BulkReader bulk_;

@@ -10,6 +10,7 @@
 #include "base/once_map.hpp"
 #include "devices/cuda/cubin.hpp"
 #include "model/tuning.hpp"
+#include "syntax/source_check.hpp"
 #include "targets/cuda/candidate_check.hpp"
 #include "targets/cuda/description.hpp"
 #include "targets/cuda/diagnostics.hpp"
@@ -227,7 +228,7 @@ class NvrtcBuilder final : public CudaBuilder {
       const model::SourceFile& file = source.solution.sources[i];
       if (i > 0 && !is_header_name(file.name))
         return "error: " + syntax_name(file.name) + ": device code is one .cu file; others must be headers (.cuh, .h)";
-      if (const std::string reason = refused_device_text(file.text); !reason.empty())
+      if (const std::string reason = syntax::refused_text(file.text); !reason.empty())
         return (i == 0 ? source.name : file.name) + ":" + reason;
     }
     return {};
@@ -349,7 +350,7 @@ class NvrtcBuilder final : public CudaBuilder {
                            BuiltCuda& out) const {
     devices::cuda::ProgramCubin& built = out.program.cubins.at(0);
     TRY_ASSIGN(const Cubin cubin, devices::cuda::read_cubin(built.bytes));
-    if (!source.real) out.report.diagnostics = refused_cubin(cubin, source.solution);
+    if (!source.real) out.report.diagnostics = refused_cubin(cubin);
     std::vector<const CubinKernel*> kernels;  // a launch each
     for (const model::LaunchDirective& launch : out.directives.launches) {
       if (!out.report.diagnostics.empty()) return {};

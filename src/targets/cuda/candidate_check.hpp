@@ -1,23 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a candidate's device code may not do, as far as its text and its cubin tell. What escapes this is met by loading
-// the module anew before every measurement.
+// What a candidate's device code may not do, as far as its cubin tells. What it does to its variables the device server
+// observes (devices/cuda/watched_variables.hpp).
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "devices/cuda/cubin.hpp"
-#include "model/solution.hpp"
 
 namespace accelopt::targets::cuda {
 
-/// Why the text may not be compiled, as "line:column: error: reason": files by absolute, parent or computed paths,
-/// #line, and macros that are named like keywords. Empty when it may.
-std::string refused_device_text(std::string_view source);
-
-/// Why the cubin may not run: variables that keep their value from call to call, device-side printf, malloc, assert or
-/// launches. Constants of the candidate's own (`const` or `constexpr`), of CUDA's headers and of its mathematical
-/// functions are no such variables. Empty when it may.
-std::string refused_cubin(const devices::cuda::Cubin& cubin, const model::Solution& solution);
+/// Why the cubin may not run: device-side printf, malloc, assert or launches. Empty when it may.
+std::string refused_cubin(const devices::cuda::Cubin& cubin);
 
 }  // namespace accelopt::targets::cuda

@@ -72,13 +72,6 @@ std::string refused(const Cubin& cubin) {
     if (name == "__assertfail") return "tl.device_assert ends the program, which is refused";
     return "the function " + name + " is called, and there is none";
   }
-  for (const devices::cuda::CubinVariable& variable : cubin.variables) {
-    // The text of an assertion's message, or what libdevice asks its compiler for.
-    if (variable.initialised && variable.name.find("$_str") < 2) continue;
-    if (variable.initialised && variable.name.starts_with("$str")) continue;
-    return fmt::format("\"{}\" ({} bytes of global memory) would keep its value from call to call, which is refused",
-                       variable.name.substr(0, 256), variable.bytes);
-  }
   return {};
 }
 

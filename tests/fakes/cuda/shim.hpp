@@ -19,6 +19,10 @@
 #define __forceinline__ inline
 #define __shared__ static
 #define __launch_bounds__(...)
+// Variables as cubins have them: in sections of their own, at multiples of 256 bytes. Of the device's own only managed
+// ones are told from functions here.
+#define __managed__ __attribute__((section(".nv.global"), aligned(256)))
+#define __constant__ __attribute__((section(".nv.constant3"), aligned(256)))
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define __grid_constant__
 

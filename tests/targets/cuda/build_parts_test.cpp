@@ -153,34 +153,12 @@ TEST(ReadCubin, DamagedBytesAreAnError) {
   EXPECT_FALSE(read_cubin(header));
 }
 
-TEST(RefusedDeviceText, MacrosNamedLikeKeywords) {
-  EXPECT_EQ(refused_device_text("int a;\n#  define constexpr\n"), "2:1: error: a macro named constexpr is refused");
-  EXPECT_EQ(refused_device_text("#define TILE 4\n#include <mma.h>\n"), "");
-}
-
-TEST(RefusedCubin, ConstantsByNameOnly) {
-  const auto refused = [](const std::string& text, const std::string& name, bool initialised, std::int64_t bytes = 4) {
-    model::Solution solution;
-    solution.language = model::Language("cuda");
-    solution.sources.push_back({"kernel.cu", text});
-    Cubin cubin;
-    cubin.variables.push_back({name, bytes, initialised});
-    return refused_cubin(cubin, solution);
-  };
-  EXPECT_EQ(refused("__device__ const int a = 3;", "a", true), "");
-  EXPECT_NE(refused("__device__ const int a[4] = {3};", "a", false, 16), "");
-  // Zeros take no bytes in a cubin.
-  EXPECT_EQ(refused("constexpr bool a = false;", "a", false, 1), "");
-  EXPECT_NE(refused("__device__ const int* a = nullptr;", "a", true), "");
-  EXPECT_NE(refused("const int a = 3; void f() { static int a = 4; }", "_ZZ1fE1a", true), "");
-  EXPECT_EQ(refused("", "__cudart_i2opi_f", true), "");
-  EXPECT_EQ(refused("", "_ZN4cuda3std5valueE", true), "");
-  EXPECT_EQ(refused("", "_ZN4cuda3std5valueE", false), "");
-  EXPECT_NE(refused("", "_ZN4cuda3std5valueE", false, 4096), "");
-  EXPECT_NE(refused("namespace cuda { }", "_ZN4cuda3std5valueE", true), "");
-  EXPECT_NE(refused("#define OPENED namespace cuda {\nOPENED }", "_ZN4cuda3std5valueE", true), "");
-  EXPECT_NE(refused("", "__internal_calls", false, 4096), "");
-  EXPECT_NE(refused("__device__ int __internal_calls = 1;", "__internal_calls", true), "");
+TEST(RefusedCubin, FunctionsThatAreNotThere) {
+  Cubin cubin;
+  cubin.variables.push_back({"calls", 4});
+  EXPECT_EQ(refused_cubin(cubin), "");
+  cubin.missing = {"malloc", "vprintf"};
+  EXPECT_NE(refused_cubin(cubin).find("declare //@ scratch memory"), std::string::npos) << refused_cubin(cubin);
 }
 
 TEST(DeviceHeader, HasTypesAxesAndNames) {
