@@ -524,6 +524,7 @@ base::Result<CallReply> Caller::with_probe(const LoadedPlan& loaded, DeviceSlot&
   if (!probed || base::random_seed() % kCallsPerProbe != 0) return reply;
   CallRequest alone = request;
   alone.alone = true;
+  alone.count = false;
   alone.repeat = evaluation::Repeat::no;
   alone.poison_seed = base::derive_seed(request.poison_seed, "probe");
   TRY_ASSIGN(CallReply probe, call(loaded, slot, alone));
