@@ -94,7 +94,7 @@ class Variables : public testing::Test {
   std::string outcome_of(evaluation::LiveKernel& kernel) {
     evaluation::CallOptions options;
     options.limit = std::chrono::seconds(10);
-    options.alone = true;
+    options.alone = !task_->variants.contains(invocation_.axes);
     const auto outcome = kernel.call(invocation_, options);
     if (!outcome) return outcome.error().message;
     if (outcome->end != CallEnd::returned) return outcome->reason;
@@ -149,6 +149,27 @@ TEST_F(Variables, ThatChangeInALaterCall_AreSeenThere) {
       start("__device__ __managed__ unsigned calls;", "static unsigned hidden; if (i == 0 && ++hidden > 2) calls = 1;");
   for (int call = 0; call < 2; ++call) EXPECT_EQ(outcome_of(*kernel), "right");
   EXPECT_NE(outcome_of(*kernel).find("changed its variable \"calls\""), std::string::npos);
+}
+
+TEST_F(Variables, WorkLeftToTheNextSetOfACall_IsFoundOut) {
+  task_->variants[invocation_.axes] = 2;
+  const auto honest = start("__device__ __managed__ float factor = 2;", "two = factor;");
+  const auto lazy = start("__device__ __managed__ const real* left_x; __device__ __managed__ real* left_y;", R"(
+  const bool last = i == 63;
+  if (left_y == nullptr) {
+    if (last) left_x = x, left_y = y;
+    return;
+  }
+  left_y[i] = two * left_x[i];
+  if (last) left_x = nullptr, left_y = nullptr;
+)");
+  std::string outcome = "right";
+  for (int call = 0; call < 300 && outcome == "right";
+       ++call) {  // each is found out with a probability of one in eight
+    EXPECT_EQ(outcome_of(*honest), "right");
+    outcome = outcome_of(*lazy);
+  }
+  EXPECT_NE(outcome.find("changed its variable \"left_"), std::string::npos) << outcome;
 }
 
 TEST_F(Variables, OfAnotherProgram_AreNotToBeWritten) {
