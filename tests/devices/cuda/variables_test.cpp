@@ -146,9 +146,11 @@ TEST_F(Variables, ThatAreSetBackByTheLastBlock_Pass) {
 
 TEST_F(Variables, ThatChangeInALaterCall_AreSeenThere) {
   const auto kernel =
-      start("__device__ __managed__ unsigned calls;", "static unsigned hidden; if (i == 0 && ++hidden > 2) calls = 1;");
-  for (int call = 0; call < 2; ++call) EXPECT_EQ(outcome_of(*kernel), "right");
-  EXPECT_NE(outcome_of(*kernel).find("changed its variable \"calls\""), std::string::npos);
+      start("__device__ __managed__ unsigned calls;", "static unsigned hidden; if (i == 0 && ++hidden > 4) calls = 1;");
+  std::string outcome = outcome_of(*kernel);
+  EXPECT_EQ(outcome, "right");  // a call is repeated twice at most, where the host is late
+  for (int call = 0; call < 5 && outcome == "right"; ++call) outcome = outcome_of(*kernel);
+  EXPECT_NE(outcome.find("changed its variable \"calls\""), std::string::npos) << outcome;
 }
 
 TEST_F(Variables, WorkLeftToTheNextSetOfACall_IsFoundOut) {
