@@ -30,10 +30,11 @@ void ThreadCache::serve() {
     changed_.wait(lock, [this] { return ending_ || !work_.empty(); });
     --idle_;
     if (work_.empty()) return;
-    const auto work = std::move(work_.front());
+    auto work = std::move(work_.front());
     work_.pop_front();
     lock.unlock();
     work();
+    work = nullptr;  // what it holds may take long to destroy, or use these threads
     lock.lock();
   }
 }
@@ -48,8 +49,9 @@ void ThreadCache::Group::run(std::function<void()> work) {
     const std::lock_guard lock(mutex_);
     ++running_;
   }
-  threads_.start([this, own = std::move(work)] {
+  threads_.start([this, own = std::move(work)]() mutable {
     own();
+    own = nullptr;  // what it holds may be of what the group's end waits for
     const std::lock_guard lock(mutex_);
     if (--running_ == 0) ended_.notify_all();  // under the lock: the group's end may be waiting for nothing else
   });

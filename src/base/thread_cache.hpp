@@ -20,7 +20,7 @@ class ThreadCache {
   ThreadCache& operator=(const ThreadCache&) = delete;
   ~ThreadCache();
 
-  /// Work that belongs together: its end waits for it.
+  /// Work that belongs together: its end waits for it, until what the work held is destroyed.
   class Group {
    public:
     explicit Group(ThreadCache& threads) : threads_(threads) {}

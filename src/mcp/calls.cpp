@@ -32,8 +32,9 @@ bool Calls::begin(std::function<void()> work) {
     ended_.notify_all();
   };
   try {
-    std::thread([work = std::move(work), end] {
+    std::thread([work = std::move(work), end]() mutable {
       work();
+      work = nullptr;  // what it holds may be given back to what lives only as long as somebody waits for the end
       end();
     }).detach();
   } catch (const std::system_error&) {  // the machine has no more threads

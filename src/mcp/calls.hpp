@@ -30,7 +30,7 @@ class Calls {
   explicit Calls(int most) : most_(most) {}
   Calls(const Calls&) = delete;
   Calls& operator=(const Calls&) = delete;
-  /// Waits for all of them.
+  /// Waits for all of them, until what their work held is destroyed.
   ~Calls();
 
   /// Does the work on a thread of its own. False: as many as there may be go on already, and nothing is done.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <memory>
 #include <set>
 
 namespace accelopt::base {
@@ -62,6 +63,34 @@ TEST(ThreadCache, Group_WithinWork_WaitsForItsOwn) {
     }
   }
   EXPECT_EQ(done, 32);
+}
+
+TEST(ThreadCache, GroupEnd_WaitsForWhatWorkHolds) {
+  ThreadCache threads;
+  for (int round = 0; round < 200; ++round) {
+    auto held = std::make_shared<int>(round);
+    const std::weak_ptr<int> seen = held;
+    {
+      ThreadCache::Group group(threads);
+      group.run([held = std::move(held)] { ASSERT_NE(held, nullptr); });
+    }
+    ASSERT_TRUE(seen.expired()) << "in round " << round;
+  }
+}
+
+TEST(ThreadCache, WorkHeldToItsEnd_MayUseTheCache) {
+  ThreadCache threads;
+  std::atomic<int> done = 0;
+  {
+    // Run by the destructor of what the first work holds, on a thread of the cache.
+    std::shared_ptr<void> last(nullptr, [&](void*) {
+      ThreadCache::Group inner(threads);
+      inner.run([&] { ++done; });
+    });
+    ThreadCache::Group group(threads);
+    group.run([last = std::move(last)] {});
+  }
+  EXPECT_EQ(done, 1);
 }
 
 TEST(ThreadCache, End_WaitsForAllWork) {

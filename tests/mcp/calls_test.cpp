@@ -23,6 +23,19 @@ TEST(Calls, OneTooMany_IsNotBegun) {
   EXPECT_EQ(done, 1) << "all that was begun has ended";
 }
 
+TEST(Calls, HeldBytes_ComeBackBeforeTheEnd) {
+  constexpr std::size_t kAll = 100;
+  constexpr int kRounds = 200;  // the end and the thread's last steps may meet in either order
+  for (int round = 0; round < kRounds; ++round) {
+    ByteBudget budget(kAll);
+    {
+      Calls calls(1);
+      ASSERT_TRUE(calls.begin([held = budget.take(kAll)] { ASSERT_NE(held, nullptr); }));
+    }
+    ASSERT_NE(budget.take(kAll), nullptr) << "in round " << round;
+  }
+}
+
 TEST(ByteBudget, BytesComeBackWithTheLastCopy) {
   ByteBudget budget(100);
   auto most = budget.take(90);
