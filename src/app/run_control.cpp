@@ -13,10 +13,11 @@ using journal::Request;
 
 namespace {
 
-/// A request is heard after this long at most, and so are events told; a limit on time is looked at twice as often.
+/// A limit on time is looked at this often.
 constexpr std::chrono::milliseconds kTick{250};
+/// Between signs of life. Each hears requests and files events for `watch`.
 constexpr int kTicksABeat = 2;
-/// While nothing happens, signs of life are this many beats apart.
+/// Between events about what was used, where it has changed.
 constexpr int kBeatsASpendingEvent = 2;
 
 }  // namespace
@@ -50,7 +51,8 @@ Result<std::unique_ptr<RunControl>> RunControl::start(const std::filesystem::pat
     TRY_ASSIGN(const auto noise, made->control_->fact(kNoiseFact));
     if (noise) made->noise_ = *noise;
   }
-  made->thread_ = std::jthread([&self = *made](const std::stop_token& stop) { self.keep_in_touch(stop); });
+  made->in_touch_ = std::jthread([&self = *made](const std::stop_token& stop) { self.keep_in_touch(stop); });
+  made->telling_ = std::jthread([&self = *made](const std::stop_token& stop) { self.keep_telling(stop); });
   return made;
 }
 
@@ -68,16 +70,19 @@ RunControl::RunControl(std::unique_ptr<journal::Control> control, const journal:
       on_abort_(program.abort, [this] { abort_.request_stop(); }) {}
 
 RunControl::~RunControl() {
-  thread_ = {};  // stops it and waits for it
+  in_touch_ = {};  // stops it and waits for it
+  telling_ = {};   // the same, once all is told
   beat(Beat::last);
 }
 
 void RunControl::on(const model::Event& event) {
-  const std::scoped_lock in_order(order_);
-  events_.on(event);
-  journal::EventLine line{0, journal::unix_ms(), base::canonical(report::event_json(event))};
-  const std::scoped_lock lock(mutex_);
-  untold_.push_back(std::move(line));
+  std::string line = base::canonical(report::event_json(event));
+  {
+    const std::scoped_lock lock(mutex_);
+    to_show_.push_back(event);
+    to_file_.push_back({0, journal::unix_ms(), std::move(line)});
+  }
+  happened_.notify_one();
 }
 
 Request RunControl::asked() const {
@@ -98,6 +103,18 @@ void RunControl::keep_in_touch(const std::stop_token& stop) {
   }
 }
 
+/// Until a stop is asked for and nothing is left to tell.
+void RunControl::keep_telling(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  while (happened_.wait(lock, stop, [this] { return !to_show_.empty(); })) {
+    const model::Event event = std::move(to_show_.front());
+    to_show_.pop_front();
+    lock.unlock();
+    events_.on(event);
+    lock.lock();
+  }
+}
+
 void RunControl::tell_spending() {
   const model::Usage usage = budget_.total();
   const model::Spending spending{usage, budget_.evaluations(), budget_.device_seconds(), budget_.elapsed_seconds()};
@@ -112,7 +129,7 @@ void RunControl::beat(Beat beat) {
   std::vector<journal::EventLine> lines;
   {
     const std::scoped_lock lock(mutex_);
-    lines.swap(untold_);
+    lines.swap(to_file_);
   }
   if (!control_) return;
   session_.beat_ms = journal::unix_ms();
@@ -124,7 +141,7 @@ void RunControl::beat(Beat beat) {
   // What a full disk or a lock holds up is told later. A run is not ended for that: its steps are what counts, and
   // recording them reports such trouble.
   const std::scoped_lock lock(mutex_);
-  untold_.insert(untold_.begin(), std::make_move_iterator(lines.begin()), std::make_move_iterator(lines.end()));
+  to_file_.insert(to_file_.begin(), std::make_move_iterator(lines.begin()), std::make_move_iterator(lines.end()));
 }
 
 void RunControl::obey(Request request) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <deque>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -21,7 +22,8 @@
 namespace accelopt::app {
 
 /// Keeps a run in touch while it goes on, all through the journal's database: signs of life and events for `watch`, the
-/// requests of `stop`, and the clock of the budget. The run's events go through it.
+/// requests of `stop`, and the clock of the budget. The run's events go through it: it tells them on a thread of its
+/// own, so that neither the run nor its signs of life wait for a slow reader.
 class RunControl final : public model::EventSink {
  public:
   /// Enters a session. `folder`: of the journal; empty (a journal in memory): nobody else can take part. `stops`: the
@@ -32,7 +34,8 @@ class RunControl final : public model::EventSink {
                                                          const search::Stops& stops, model::EventSink& events);
   RunControl(const RunControl&) = delete;
   RunControl& operator=(const RunControl&) = delete;
-  ~RunControl() override;  ///< the last sign of life, which says that the session has ended
+  /// Tells what is left, and gives the last sign of life, which says that the session has ended.
+  ~RunControl() override;
 
   void on(const model::Event& event) override;
 
@@ -51,12 +54,13 @@ class RunControl final : public model::EventSink {
   RunControl(std::unique_ptr<journal::Control> control, const journal::Spent& before,
              const search::SearchSettings& settings, const search::Stops& program, model::EventSink& events);
   void keep_in_touch(const std::stop_token& stop);
+  void keep_telling(const std::stop_token& stop);
   enum class Beat { going_on, last };
   void beat(Beat beat);
   void tell_spending();
   void obey(journal::Request request);
 
-  std::unique_ptr<journal::Control> control_;  ///< of the thread, once it runs
+  std::unique_ptr<journal::Control> control_;  ///< of `in_touch_`, once it runs
   journal::Session session_;
   base::Json noise_;
   search::Budget budget_;
@@ -68,14 +72,16 @@ class RunControl final : public model::EventSink {
   Callback on_wind_down_;
   Callback on_abort_;
 
-  std::mutex order_;          ///< everybody hears of events in the same order
-  mutable std::mutex mutex_;  ///< guards the next three
+  mutable std::mutex mutex_;  ///< guards the next five; not held while anybody is told
   std::condition_variable_any woken_;
-  std::vector<journal::EventLine> untold_;
+  std::condition_variable_any happened_;
+  std::deque<model::Event> to_show_;         ///< for `events_`
+  std::vector<journal::EventLine> to_file_;  ///< the same for the journal, in the same order
   journal::Request asked_ = journal::Request::none;
 
-  std::string told_spending_;  ///< of the thread
-  std::jthread thread_;
+  std::string told_spending_;  ///< of `in_touch_`
+  std::jthread in_touch_;
+  std::jthread telling_;
 };
 
 }  // namespace accelopt::app
