@@ -2,13 +2,12 @@
 #include "app/background.hpp"
 
 #include <fcntl.h>
-#include <spawn.h>
 #include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
-#include <csignal>
+#include <cerrno>
 #include <cstdlib>
 #include <string_view>
 
@@ -16,6 +15,7 @@
 #include "app/knowledge_place.hpp"
 #include "app/run_state.hpp"
 #include "base/files.hpp"
+#include "base/spawn.hpp"
 #include "base/text.hpp"
 #include "journal/control.hpp"
 
@@ -36,6 +36,10 @@ constexpr const char* kScript =
     "( \"$@\" </dev/null >\"$stem.out\" 2>\"$stem.err\" 3>&- &\n"
     "  echo $! >\"$stem.pid\"; wait $!; echo $? >&3 ) </dev/null >/dev/null 2>&1 &\n";
 
+/// Of STEM.exit until it is in its place.
+constexpr std::string_view kFreshExit = ".exit.new";
+constexpr std::string_view kUniqueEnd = ".XXXXXX";  ///< of mkstemp
+
 constexpr std::size_t kMostLastWords = 2000;
 constexpr std::size_t kLongestLog = std::size_t{16} << 20U;
 
@@ -43,52 +47,18 @@ std::filesystem::path beside(const std::filesystem::path& stem, const char* suff
   return stem.string() + suffix;
 }
 
-/// What posix_spawn is told besides the program: a session of its own, and signals as a program expects them.
-class SpawnSetup {
- public:
-  SpawnSetup(const std::string& folder, int exit_file) {
-    posix_spawn_file_actions_init(&actions_);
-    posix_spawnattr_init(&attributes_);
-    posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&actions_, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions_, exit_file, kExitDescriptor);
-    posix_spawn_file_actions_addclosefrom_np(&actions_, kExitDescriptor + 1);
-    if (!folder.empty()) posix_spawn_file_actions_addchdir_np(&actions_, folder.c_str());
-    sigset_t signals;
-    sigemptyset(&signals);
-    posix_spawnattr_setsigmask(&attributes_, &signals);
-    for (const int number : {SIGPIPE, SIGXFSZ, SIGINT, SIGTERM}) sigaddset(&signals, number);
-    posix_spawnattr_setsigdefault(&attributes_, &signals);
-    posix_spawnattr_setflags(&attributes_,
-                             static_cast<short>(POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
-  }
-  SpawnSetup(const SpawnSetup&) = delete;
-  SpawnSetup& operator=(const SpawnSetup&) = delete;
-  ~SpawnSetup() {
-    posix_spawn_file_actions_destroy(&actions_);
-    posix_spawnattr_destroy(&attributes_);
-  }
-  [[nodiscard]] const posix_spawn_file_actions_t* actions() const { return &actions_; }
-  [[nodiscard]] const posix_spawnattr_t* attributes() const { return &attributes_; }
-
- private:
-  posix_spawn_file_actions_t actions_{};
-  posix_spawnattr_t attributes_{};
-};
-
-std::vector<char*> pointers_to(std::vector<std::string>& words) {
-  std::vector<char*> out;
-  out.reserve(words.size() + 1);
-  for (std::string& word : words) out.push_back(word.data());
-  out.push_back(nullptr);
-  return out;
+/// Descriptors of the shell that waits for a command: the exit file alone.
+void set_descriptors(base::SpawnSetup& setup, int exit_file) {
+  posix_spawn_file_actions_addopen(setup.actions(), STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(setup.actions(), STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_addopen(setup.actions(), STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_adddup2(setup.actions(), exit_file, kExitDescriptor);
+  posix_spawn_file_actions_addclosefrom_np(setup.actions(), kExitDescriptor + 1);
 }
 
 /// This process's variables, and the password that was taken out of them.
 std::vector<std::string> environment_of(const Shell& shell) {
-  std::vector<std::string> variables;
-  for (char** at = environ; at != nullptr && *at != nullptr; ++at) variables.emplace_back(*at);
+  std::vector<std::string> variables = base::inherited_variables();
   if (const auto password = shell.environment(kKnowledgePassword))
     variables.push_back(std::string(kKnowledgePassword) + "=" + *password);
   return variables;
@@ -100,14 +70,16 @@ Result<void> resume_process(const Shell& shell, const std::filesystem::path& wor
 }
 
 /// An empty STEM.exit, locked: a new file, so that a shell that still waits for an earlier command keeps its own.
+/// Others may make one at the same time; the last one stays.
 Result<base::FileDescriptor> make_exit_file(const std::filesystem::path& stem) {
   const std::filesystem::path path = beside(stem, ".exit");
-  const std::filesystem::path fresh = beside(stem, ".exit.new");
+  std::string fresh = stem.string() + std::string(kFreshExit) + std::string(kUniqueEnd);
+  base::FileDescriptor file(::mkostemp(fresh.data(), O_CLOEXEC));
+  if (!file.valid()) return base::fail_errno(errno, path.string());
+  if (::flock(file.get(), LOCK_EX | LOCK_NB) == 0 && ::rename(fresh.c_str(), path.c_str()) == 0) return file;
+  const int problem = errno;
   static_cast<void>(::unlink(fresh.c_str()));
-  base::FileDescriptor file(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
-  if (!file.valid() || ::flock(file.get(), LOCK_EX | LOCK_NB) != 0 || ::rename(fresh.c_str(), path.c_str()) != 0)
-    return base::fail_errno(errno, path.string());
-  return file;
+  return base::fail_errno(problem, path.string());
 }
 
 }  // namespace
@@ -119,10 +91,12 @@ Result<void> start_in_background(const Shell& shell, const BackgroundCommand& co
   std::vector<std::string> words{"sh", "-c", kScript, "sh", command.stem.string(), shell.program};
   words.insert(words.end(), command.words.begin(), command.words.end());
   std::vector<std::string> variables = environment_of(shell);
-  const SpawnSetup setup(command.folder.string(), exit_file.get());
+  base::SpawnSetup setup(base::Apart::own_session);
+  set_descriptors(setup, exit_file.get());
+  if (!command.folder.empty()) posix_spawn_file_actions_addchdir_np(setup.actions(), command.folder.c_str());
   pid_t pid = -1;
-  const int failed = ::posix_spawn(&pid, "/bin/sh", setup.actions(), setup.attributes(), pointers_to(words).data(),
-                                   pointers_to(variables).data());
+  const int failed = ::posix_spawn(&pid, "/bin/sh", setup.actions(), setup.attributes(),
+                                   base::pointers_to(words).data(), base::pointers_to(variables).data());
   if (failed != 0) return base::fail_errno(failed, "cannot start a process in the background");
   int state = 0;
   while (::waitpid(pid, &state, 0) < 0 && errno == EINTR) {
@@ -139,7 +113,7 @@ Result<std::optional<int>> exit_of_background(const std::filesystem::path& stem)
   std::array<char, 8> text{};
   const ssize_t got = ::read(file.get(), text.data(), text.size() - 1);
   if (got > 0) return std::atoi(text.data());
-  return fail(ErrorCode::unavailable, "the command ended without a word: it was killed; ask for it again");
+  return fail(ErrorCode::unavailable, "the command ended without reporting a result: it was killed; ask for it again");
 }
 
 bool goes_on_in_background(const std::filesystem::path& stem) {
@@ -149,8 +123,14 @@ bool goes_on_in_background(const std::filesystem::path& stem) {
 }
 
 std::filesystem::path stem_of_background_file(const std::filesystem::path& file) {
-  const std::string name = file.filename().string();
-  for (const std::string_view suffix : {".out", ".err", ".pid", ".exit", ".exit.new"}) {
+  std::string name = file.filename().string();
+  // One of STEM.exit that did not get to its place, which ends in kUniqueEnd unless an earlier version made it.
+  if (const auto at = name.rfind(kFreshExit); at != std::string::npos) {
+    const std::string_view rest = std::string_view(name).substr(at + kFreshExit.size());
+    const bool unique = rest.size() == kUniqueEnd.size() && rest.front() == kUniqueEnd.front();
+    if (rest.empty() || unique) name.resize(at + std::string_view(".exit").size());
+  }
+  for (const std::string_view suffix : {".out", ".err", ".pid", ".exit"}) {
     if (name.size() > suffix.size() && name.ends_with(suffix))
       return file.parent_path() / name.substr(0, name.size() - suffix.size());
   }
@@ -174,7 +154,10 @@ Result<void> resume_in_background(const Shell& shell, const std::filesystem::pat
   TRY_ASSIGN(const auto control, journal::open_control(workspace, journal::Access::read_only));
   TRY_ASSIGN(const RunState state, state_of(*control, run));
   if (state.session && state.alive == journal::Alive::yes)
-    return fail(ErrorCode::unavailable, "run " + run + " goes on in " + journal::process_of(*state.session));
+    return fail(ErrorCode::unavailable, "run " + run + " is running in " + journal::process_of(*state.session));
+  // One that has just been resumed has no session yet.
+  if (goes_on_in_background(background_log(workspace, run)))
+    return fail(ErrorCode::unavailable, "run " + run + " is starting or ending in the background; try again later");
   return resume_process(shell, workspace, run);
 }
 

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,10 +11,13 @@
 #include <cctype>
 #include <chrono>
 #include <csignal>
+#include <optional>
+#include <thread>
 #include <utility>
 
 #include "base/files.hpp"
 #include "base/shell.hpp"
+#include "base/spawn.hpp"
 #include "base/text.hpp"
 #include "base/toml.hpp"
 #include "http/url.hpp"
@@ -261,7 +263,9 @@ class ShellCommand {
   ShellCommand(const ShellCommand&) = delete;
   ShellCommand& operator=(const ShellCommand&) = delete;
   ~ShellCommand() {
-    if (process_ > 0) static_cast<void>(end());
+    if (process_ <= 0) return;
+    ::kill(-process_, SIGKILL);
+    static_cast<void>(::waitpid(process_, nullptr, 0));
   }
 
   /// Starts it in a process group of its own, with the signals that a shell expects.
@@ -270,24 +274,13 @@ class ShellCommand {
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) return false;
     output_ = base::FileDescriptor(ends[0]);
     const base::FileDescriptor input(ends[1]);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, input.get(), STDOUT_FILENO);
-    posix_spawnattr_t attributes;
-    posix_spawnattr_init(&attributes);
-    sigset_t none;
-    sigemptyset(&none);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
-    std::string shell = "sh";
-    std::string option = "-c";
-    std::string text = command;
-    const std::array<char*, 4> arguments{shell.data(), option.data(), text.data(), nullptr};
-    const bool started = ::posix_spawn(&process_, "/bin/sh", &actions, &attributes, arguments.data(), environ) == 0;
+    base::SpawnSetup setup(base::Apart::own_group);
+    posix_spawn_file_actions_adddup2(setup.actions(), input.get(), STDOUT_FILENO);
+    std::vector<std::string> words{"sh", "-c", command};
+    std::vector<std::string> variables = base::inherited_variables();
+    const bool started = ::posix_spawn(&process_, "/bin/sh", setup.actions(), setup.attributes(),
+                                       base::pointers_to(words).data(), base::pointers_to(variables).data()) == 0;
     if (!started) process_ = -1;
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
     return started;
   }
 
@@ -302,24 +295,26 @@ class ShellCommand {
     return true;
   }
 
-  /// Its exit status, once its output has ended.
-  int finish() {
+  /// Its exit status, waiting at most so long; nothing: it goes on, though its output may have ended.
+  std::optional<int> wait(std::chrono::milliseconds longest) {
+    constexpr std::chrono::milliseconds kPause{5};
+    const auto until = std::chrono::steady_clock::now() + longest;
     int status = 0;
-    ::waitpid(std::exchange(process_, -1), &status, 0);
+    while (::waitpid(process_, &status, WNOHANG) == 0) {
+      if (std::chrono::steady_clock::now() > until) return std::nullopt;
+      std::this_thread::sleep_for(kPause);
+    }
+    process_ = -1;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   }
 
  private:
-  int end() {
-    ::kill(-process_, SIGKILL);
-    return finish();
-  }
-
   pid_t process_ = -1;
   base::FileDescriptor output_;
 };
 
 constexpr std::chrono::minutes kKeyCommandLimit{1};
+constexpr std::chrono::milliseconds kLookForStopOfKey{100};
 
 base::Result<std::string> output_of_key_command(const ModelConfig& model, const std::stop_token& stop) {
   const std::string name = "key_command of " + model.model;
@@ -327,17 +322,22 @@ base::Result<std::string> output_of_key_command(const ModelConfig& model, const 
   if (!command.start(model.key_command)) return fail(ErrorCode::unauthenticated, name + " cannot be started");
   std::string key;
   const auto until = std::chrono::steady_clock::now() + kKeyCommandLimit;
-  while (command.read(key, std::chrono::milliseconds(100))) {
+  bool speaks = true;
+  std::optional<int> status;
+  while (!status) {
+    if (speaks)
+      speaks = command.read(key, kLookForStopOfKey);
+    else
+      status = command.wait(kLookForStopOfKey);
     if (stop.stop_requested()) return fail(ErrorCode::cancelled, "stopped while " + name + " ran");
     if (std::chrono::steady_clock::now() > until) {
       return fail(ErrorCode::unauthenticated, name + " did not end within a minute; run it by hand to see why");
     }
   }
-  const int status = command.finish();
   while (!key.empty() && (key.back() == '\n' || key.back() == '\r')) key.pop_back();
-  if (status == 0 && !key.empty()) return key;
+  if (*status == 0 && !key.empty()) return key;
   return fail(ErrorCode::unauthenticated,
-              name + " gave no key (exit status " + std::to_string(status) + "); run it by hand to see why");
+              name + " gave no key (exit status " + std::to_string(*status) + "); run it by hand to see why");
 }
 
 std::chrono::milliseconds milliseconds_of(double seconds) {

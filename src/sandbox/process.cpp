@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <poll.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
@@ -23,6 +24,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/spawn.hpp"
 #include "sandbox/clone.hpp"
 #include "sandbox/mounts.hpp"
 #include "sandbox/probe.hpp"
@@ -54,7 +56,7 @@ struct ChildPlan {
   int null_device = -1;
   bool read_only = false;  ///< all but `writable`
   std::vector<const char*> writable;
-  pid_t parent = 0;
+  int parent = -1;                 ///< its pidfd; -1: this machine has none
   volatile int failure = 0;        ///< errno of the step that failed
   const char* volatile step = "";  ///< its name
 };
@@ -172,6 +174,13 @@ bool restrict_self(const ChildPlan& plan) {
   return plan.filter == nullptr || install(*plan.filter, 0) == 0;
 }
 
+/// A parent that ended before its death was a signal to the child sends none.
+bool has_parent(const ChildPlan& plan) {
+  if (plan.parent < 0) return true;
+  pollfd end{plan.parent, POLLIN, 0};
+  return poll(&end, 1, 0) <= 0 || (end.revents & POLLIN) == 0;
+}
+
 int child_main(void* argument) {
   ChildPlan& plan = *static_cast<ChildPlan*>(argument);
   for (int number = 1; number < NSIG; ++number) {
@@ -179,6 +188,7 @@ int child_main(void* argument) {
   }
   setsid();
   if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) return give_up(plan, "parent death signal");
+  if (!has_parent(plan)) return give_up(plan, "a parent that has ended");
   if (chdir(plan.directory) != 0) return give_up(plan, "working folder");
   if (plan.cores && sched_setaffinity(0, sizeof(cpu_set_t), &*plan.cores) != 0) return give_up(plan, "cores");
   if (plan.fixed_layout) personality(ADDR_NO_RANDOMIZE);
@@ -220,14 +230,6 @@ std::vector<std::pair<int, rlimit>> resource_limits(const Limits& limits, bool i
   return out;
 }
 
-std::vector<char*> pointers_to(std::vector<std::string>& texts) {
-  std::vector<char*> out;
-  out.reserve(texts.size() + 1);
-  for (std::string& text : texts) out.push_back(text.data());
-  out.push_back(nullptr);
-  return out;
-}
-
 /// What a child needs to report its end.
 struct EndReports {
   FilterProgram filter;
@@ -257,8 +259,8 @@ base::Result<Process> spawn(const SpawnOptions& options) {
   std::vector<std::string> arguments{options.program};
   arguments.insert(arguments.end(), options.arguments.begin(), options.arguments.end());
   std::vector<std::string> environment = options.environment;
-  const std::vector<char*> argument_pointers = pointers_to(arguments);
-  const std::vector<char*> environment_pointers = pointers_to(environment);
+  const std::vector<char*> argument_pointers = base::pointers_to(arguments);
+  const std::vector<char*> environment_pointers = base::pointers_to(environment);
 
   const int namespaces = options.own_namespaces ? capabilities().namespace_flags : 0;
   ChildPlan plan;
@@ -284,6 +286,9 @@ base::Result<Process> spawn(const SpawnOptions& options) {
   plan.filter = capabilities().filters ? options.filter : nullptr;
   plan.file_rules = options.file_rules != nullptr ? options.file_rules->get() : -1;
   plan.null_device = null_device.get();
+  // Not by its number: in a namespace of processes of its own the child does not see it.
+  const base::FileDescriptor parent(static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0)));
+  plan.parent = parent.get();
   plan.read_only = options.changes_only && options.own_namespaces && capabilities().read_only_mounts;
   if (plan.read_only) {
     for (const std::string& path : *options.changes_only) plan.writable.push_back(path.c_str());
@@ -344,11 +349,17 @@ ExitState exit_state(const siginfo_t& facts) {
 
 }  // namespace
 
+bool Process::has_ended() const {
+  if (pid_ <= 0) return true;
+  siginfo_t facts{};
+  return waitid(P_PID, static_cast<id_t>(pid_), &facts, WEXITED | WNOHANG | WNOWAIT) == 0 && facts.si_pid != 0;
+}
+
 std::optional<ExitState> Process::try_wait() {
   if (pid_ <= 0) return ExitState{};
+  if (!has_ended()) return std::nullopt;
   siginfo_t facts{};
   const auto id = static_cast<id_t>(pid_);
-  if (waitid(P_PID, id, &facts, WEXITED | WNOHANG | WNOWAIT) != 0 || facts.si_pid == 0) return std::nullopt;
   // What it started and left behind goes with it, and before it is reaped: then its number may be another's.
   kill(-pid_, SIGKILL);
   rusage usage{};

@@ -75,6 +75,8 @@ class Process {
   [[nodiscard]] base::FileDescriptor& ends() { return ends_; }
   /// Sends the signal to the child alone.
   void signal(int number) const;
+  /// Whether it has, and is there to be reaped.
+  [[nodiscard]] bool has_ended() const;
   /// The end of the child if it has come; reaps it, and kills what it left behind in its process group.
   std::optional<ExitState> try_wait();
   /// Whether the child has begun to end and is not there yet to be reaped.

@@ -4,9 +4,13 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include <fstream>
+#include <thread>
+#include <vector>
 
 #include "app/environment.hpp"
 #include "base/files.hpp"
@@ -76,6 +80,29 @@ TEST_F(BackgroundTest, SecondStart_KeepsNothingOfTheFirst) {
   wait_for_end();
   std::ofstream(gate) << "go";
   EXPECT_EQ(exit_of_background(stem_).value(), 2);
+}
+
+TEST_F(BackgroundTest, StartsAtTheSameTime_AllBegin) {
+  constexpr int kStarts = 8;
+  ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 1), 0);  // so that all that wait for the commands can be waited for
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < kStarts; ++i) threads.emplace_back([this] { start("exit 4"); });
+  }
+  while (::waitpid(-1, nullptr, 0) > 0) {
+  }
+  ::prctl(PR_SET_CHILD_SUBREAPER, 0);
+  EXPECT_EQ(exit_of_background(stem_).value(), 4);
+  for (const auto& entry : std::filesystem::directory_iterator(stem_.parent_path()))
+    EXPECT_EQ(entry.path().string().find(".new"), std::string::npos) << entry.path();
+}
+
+TEST(StemOfBackgroundFile, FreshExitFile_BelongsToItsCommand) {
+  EXPECT_EQ(stem_of_background_file("jobs/one.exit"), "jobs/one");
+  EXPECT_EQ(stem_of_background_file("jobs/one.exit.new"), "jobs/one");
+  EXPECT_EQ(stem_of_background_file("jobs/one.exit.new.a1B2c3"), "jobs/one");
+  EXPECT_EQ(stem_of_background_file("jobs/one.exit.newer"), "");
+  EXPECT_EQ(stem_of_background_file("jobs/.exit.new"), "");
 }
 
 TEST_F(BackgroundTest, NeverBegun_GoesOnNowhere) {

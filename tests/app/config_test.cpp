@@ -2,6 +2,7 @@
 #include "app/config.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -211,6 +212,24 @@ TEST(FindKey, AStopEndsACommandThatHangs) {
   ASSERT_FALSE(key);
   EXPECT_EQ(key.error().code, base::ErrorCode::cancelled);
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
+}
+
+TEST(FindKey, AStopEndsACommandThatClosedItsOutput) {
+  const auto folder = base::TemporaryFolder::create("config");
+  ASSERT_TRUE(folder);
+  const std::string gate = (folder->path() / "gate").string();
+  ASSERT_EQ(::mkfifo(gate.c_str(), 0600), 0);
+  ModelConfig model;
+  model.model = "m";
+  model.key_command = "echo key; exec >&-; echo closed > '" + gate + "'; exec sleep 600";
+  std::stop_source stop;
+  std::jthread stopper([&] {
+    EXPECT_EQ(base::read_file(gate).value(), "closed\n");
+    stop.request_stop();
+  });
+  const auto key = find_key(model, environment_of(), stop.get_token());
+  ASSERT_FALSE(key);
+  EXPECT_EQ(key.error().code, base::ErrorCode::cancelled);
 }
 
 TEST(FindKey, ComesFromTheEnvironmentOrACommandAndSaysWhatIsMissing) {

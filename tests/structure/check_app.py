@@ -12,7 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 TEXT = re.compile(r'"(?:\\.|[^"\\\n])*"')
 FORBIDDEN = re.compile(r"\bfmt::print\b|\bf?(?:printf|puts|putc|putchar)\s*\(|\bstd::(?:cout|cerr|clog|print(?:ln)?)\b|\bstd(?:out|err)\b|"
-                       r"\b(?:secure_)?getenv\s*\(|\b(?:un)?setenv\s*\(|\b_?exit\s*\(|\bquick_exit\s*\(|\babort\s*\(\)")
+                       r"\b(?:secure_)?getenv\s*\(|\benviron\b|\b(?:un)?setenv\s*\(|\b_?exit\s*\(|\bquick_exit\s*\(|\babort\s*\(\)")
 
 
 def violations(text: str) -> list[str]:
@@ -23,8 +23,8 @@ def violations(text: str) -> list[str]:
 def main() -> int:
     # The check itself must be able to fail.
     problems = []
-    sample = 'fmt::print("x"); std::getenv(name); std::exit(1); std::fputs("x", stderr); // std::cout\n "exit(1)"; environment("HOME")'
-    if violations(sample) != ["fmt::print", "getenv(", "exit(", "fputs(", "stderr"]:
+    sample = 'fmt::print("x"); std::getenv(name); std::exit(1); std::fputs("x", stderr); char** all = environ; // std::cout\n "exit(1)"; environment("HOME")'
+    if violations(sample) != ["fmt::print", "getenv(", "exit(", "fputs(", "stderr", "environ"]:
         problems.append(f"check_app.py: violations is broken: {violations(sample)}")
     for file in sorted((ROOT / "src" / "app").rglob("*.[ch]pp")):
         problems += [f"src/app/{file.name}: {found} belongs into src/cli" for found in violations(file.read_text(encoding="utf-8"))]
