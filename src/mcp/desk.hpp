@@ -17,8 +17,8 @@ struct Desk {
   const app::Shell& shell;
   std::filesystem::path workspace;  ///< absolute
   Folders folders;
-  int most_runs = 4;  ///< that go on at the same time
-  std::mutex starting{};
+  int most_runs = 4;      ///< that are active at the same time
+  std::mutex starting{};  ///< a run, or one again
 };
 
 Catalogue make_catalogue(Desk& desk);

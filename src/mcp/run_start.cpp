@@ -19,32 +19,22 @@ using base::Json;
 using base::Result;
 using base::text_at;
 
-/// A run that was entered this short a time ago may not have begun yet.
-constexpr std::chrono::seconds kBeginsWithin{30};
-
-/// Runs that go on, or are about to.
-Result<std::vector<std::string>> going(const Desk& desk) {
+/// Runs that are active, or are about to be, or are about to end.
+Result<std::vector<std::string>> active_runs(const Desk& desk) {
   std::vector<std::string> out;
   TRY_ASSIGN(const auto journal, app::open_workspace(desk.workspace, journal::Access::read_only));
   TRY_ASSIGN(const auto control, journal::open_control(desk.workspace, journal::Access::read_only));
   TRY_ASSIGN(const auto runs, journal->list_runs());
   for (const journal::RunInfo& run : runs) {
-    if (run.status != model::RunStatus::running) continue;
-    TRY_ASSIGN(const app::RunState state, app::state_of(*control, run.id));
-    if (state.session ? state.alive == journal::Alive::yes
-                      : !app::exit_of_background(app::background_log(desk.workspace, run.id)).value_or(1))
-      out.push_back(run.id);
+    const std::filesystem::path log = app::background_log(desk.workspace, run.id);
+    bool active = app::goes_on_in_background(log);
+    if (!active && run.status == model::RunStatus::running) {
+      TRY_ASSIGN(const app::RunState state, app::state_of(*control, run.id));
+      active = state.session ? state.alive == journal::Alive::yes : !app::exit_of_background(log).value_or(1);
+    }
+    if (active) out.push_back(run.id);
   }
   return out;
-}
-
-Result<void> check_room(const Desk& desk) {
-  TRY_ASSIGN(const auto runs, going(desk));
-  if (static_cast<int>(runs.size()) < desk.most_runs) return {};
-  return base::fail(base::ErrorCode::exhausted,
-                    fmt::format("{} runs go on, which is as many as this server starts: {}; wait for one with status, "
-                                "or end one with stop",
-                                runs.size(), base::joined(runs, ", ")));
 }
 
 Result<ToolResult> start(Desk& desk, const Json& arguments, const Call& call) {
@@ -59,7 +49,7 @@ Result<ToolResult> start(Desk& desk, const Json& arguments, const Call& call) {
   TRY(app::check_language(settings.agents, config, task));
   const std::scoped_lock lock(desk.starting);
   TRY_ASSIGN(const auto journal, app::open_workspace(desk.workspace, journal::Access::read_write));
-  TRY(check_room(desk));
+  TRY(check_room(desk, {}));
   TRY_ASSIGN(const search::Estimate estimate, app::estimate_run(task, settings, config, journal.get()));
   TRY_ASSIGN(const bool recipes, app::plays_recipes(settings.agents, config));
   TRY_ASSIGN(const journal::RunInfo run,
@@ -101,6 +91,16 @@ constexpr const char* kSearchProperties = R"json({
 })json";
 
 }  // namespace
+
+Result<void> check_room(const Desk& desk, const std::string& besides) {
+  TRY_ASSIGN(auto runs, active_runs(desk));
+  std::erase(runs, besides);
+  if (static_cast<int>(runs.size()) < desk.most_runs) return {};
+  return base::fail(base::ErrorCode::exhausted,
+                    fmt::format("{} runs are active, which is as many as this server starts: {}; wait for one with "
+                                "status, or end one with stop",
+                                runs.size(), base::joined(runs, ", ")));
+}
 
 Json search_properties() {
   return schema(kSearchProperties);

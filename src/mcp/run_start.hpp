@@ -17,6 +17,10 @@ Tool start_tool(Desk& desk);
 base::Json search_properties();
 base::Result<app::SearchFlags> search_flags(const Desk& desk, const base::Json& arguments);
 
+/// Whether one more run may be active. `besides`: a run that does not count. To be called, and the run begun, while
+/// `desk.starting` is held. @error exhausted.
+base::Result<void> check_room(const Desk& desk, const std::string& besides);
+
 /// What a run that has ended came to, as the tool result gives it. @error what to do about one that came to none.
 base::Result<ToolResult> result_of(const app::RunProgress& progress);
 /// One line of how a run stands, and what to do next.

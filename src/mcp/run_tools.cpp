@@ -180,18 +180,22 @@ void wait_for_session(const Desk& desk, const app::RunProgress& before, const st
   });
 }
 
-Result<ToolResult> resume(const Desk& desk, const Json& arguments, const Call& call) {
+Result<ToolResult> resume(Desk& desk, const Json& arguments, const Call& call) {
   TRY_ASSIGN(const app::RunProgress progress, app::read_progress(desk.workspace, run_of(arguments)));
   if (progress.state.status == RunStatus::done)
     return base::fail(base::ErrorCode::already_exists, "run " + progress.run + " is done; call result");
-  TRY(app::resume_in_background(desk.shell, desk.workspace, progress.run));
+  {
+    const std::scoped_lock lock(desk.starting);
+    TRY(check_room(desk, progress.run));
+    TRY(app::resume_in_background(desk.shell, desk.workspace, progress.run));
+  }
   wait_for_session(desk, progress, call.stop);
   return ToolResult{"run " + progress.run + " continues where it was: call status",
                     {{"run", progress.run}, {"status", "running"}},
                     links_of_run(progress.run, {"", "events"})};
 }
 
-Tool resume_tool(const Desk& desk) {
+Tool resume_tool(Desk& desk) {
   return {.name = "resume",
           .title = "Continue a run",
           .description =

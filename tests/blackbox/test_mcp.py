@@ -128,6 +128,27 @@ class Runs(McpCase):
         gate.touch()
         client.follow(run)
 
+    def test_a_resumed_run_is_one_of_those_allowed(self):
+        self.task()
+        client = self.client("--max-runs", 1)
+
+        def end(run):
+            client.call("next_question", run=run)
+            client.call("stop", run=run, now=True)
+            client.follow(run)
+
+        first = client.call("start", task="task", agents="client", **SETTINGS)["run"]
+        end(first)
+        second = client.call("start", task="task", agents="client", **SETTINGS)["run"]
+        client.call("next_question", run=second)  # returns once it is at work
+        with self.assertRaisesRegex(ToolError, f"as many as this server starts: {second}"):
+            client.call("resume", run=first)
+        with self.assertRaisesRegex(ToolError, f"{second} is running in process"):
+            client.call("resume", run=second)
+        end(second)
+        client.call("resume", run=first)
+        end(first)
+
     def test_a_start_that_fails_says_why(self):
         self.configure('[models.default]\nbase_url = "http://127.0.0.1:9/v1"\nmodel = "x"\nkey_env = "NO_SUCH_KEY_HERE"\n')
         self.task()
