@@ -290,7 +290,7 @@ Result<FileDescriptor> listen_at(const HttpOptions& options, int& port) {
   if (options.port < 0 || options.port > 65535 || ::inet_pton(AF_INET, options.address.c_str(), &address.sin_addr) != 1)
     return base::fail(ErrorCode::invalid_argument, options.address + ":" + std::to_string(options.port) +
                                                        " is no address; give one like 127.0.0.1, and a port");
-  FileDescriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  FileDescriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket.valid()) return base::fail_errno(errno, "a socket");
   const int yes = 1;
   ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
@@ -330,7 +330,8 @@ Result<void> serve_http(const Catalogue& catalogue, const HttpOptions& options, 
     if (!waiting.poll(listener.get())) continue;
     FileDescriptor socket(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
     if (!socket.valid()) {
-      ::poll(nullptr, 0, kNoRoom);  // no descriptors are left: until one is
+      // Where it is not that the client has gone meanwhile, no descriptors are left: until one is.
+      if (errno != EAGAIN) ::poll(nullptr, 0, kNoRoom);
       continue;
     }
     const auto exchange = std::make_shared<Exchange>(std::move(socket), stop);
