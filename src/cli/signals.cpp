@@ -3,6 +3,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -15,16 +16,18 @@ struct Words {
   std::string text = "stopping; what is being measured is finished first, Ctrl-C again stops at once";
 };
 
-Words& words() {
-  static Words words;
+/// Of whoever says them and of the thread that prints them, which still waits for signals while the program ends.
+std::shared_ptr<Words> words() {
+  static const auto words = std::make_shared<Words>();
   return words;
 }
 
 }  // namespace
 
 void say_on_stop(const std::string& text) {
-  const std::scoped_lock lock(words().mutex);
-  words().text = text;
+  const auto said = words();
+  const std::scoped_lock lock(said->mutex);
+  said->text = text;
 }
 
 void tell_failed_writes() {
@@ -33,14 +36,14 @@ void tell_failed_writes() {
 }
 
 search::Stops watch_signals() {
-  static std::stop_source wind_down;
-  static std::stop_source abort;
+  std::stop_source wind_down;
+  std::stop_source abort;
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
   sigaddset(&signals, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // every later thread inherits this
-  std::thread([signals] {
+  std::thread([signals, wind_down, abort, said = words()]() mutable {
     for (;;) {
       int number = 0;
       if (sigwait(&signals, &number) != 0) continue;
@@ -48,8 +51,8 @@ search::Stops watch_signals() {
         abort.request_stop();
       } else {
         {
-          const std::scoped_lock lock(words().mutex);
-          if (!words().text.empty()) std::fputs(("\naccelopt: " + words().text + "\n").c_str(), stderr);
+          const std::scoped_lock lock(said->mutex);
+          if (!said->text.empty()) std::fputs(("\naccelopt: " + said->text + "\n").c_str(), stderr);
         }
         wind_down.request_stop();
       }
