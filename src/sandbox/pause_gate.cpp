@@ -17,12 +17,13 @@ void PauseGate::resume() {
   if (--depth_ > 0) return;
   total_ += std::chrono::steady_clock::now() - since_;
   for (const pid_t group : groups_) kill(-group, SIGCONT);
+  resumed_.notify_all();
 }
 
-void PauseGate::add(pid_t group) {
-  const std::lock_guard lock(mutex_);
-  groups_.insert(group);
-  if (depth_ > 0) kill(-group, SIGSTOP);
+void PauseGate::start(const std::function<pid_t()>& begin, const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  if (!resumed_.wait(lock, stop, [this] { return depth_ == 0; })) return;
+  if (const pid_t group = begin(); group > 0) groups_.insert(group);
 }
 
 void PauseGate::remove(pid_t group) {

@@ -19,12 +19,27 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Registers a process group for as long as it lives.
+base::Error stopped(const SpawnOptions& options) {
+  return {base::ErrorCode::cancelled, options.program + ": stopped as asked"};
+}
+
+/// Registered with the gate.
+base::Result<Process> start(const SpawnOptions& options, PauseGate* gate, const std::stop_token& stop) {
+  if (gate == nullptr) return spawn(options);
+  base::Result<Process> process = tl::make_unexpected(stopped(options));
+  gate->start(
+      [&] {
+        process = spawn(options);
+        return process ? process->pid() : pid_t{-1};
+      },
+      stop);
+  return process;
+}
+
+/// That a process group is registered, until it is about to be reaped.
 class GateEntry {
  public:
-  GateEntry(PauseGate* gate, pid_t group) : gate_(gate), group_(group) {
-    if (gate_ != nullptr) gate_->add(group_);
-  }
+  GateEntry(PauseGate* gate, pid_t group) : gate_(gate), group_(group) {}
   GateEntry(const GateEntry&) = delete;
   GateEntry& operator=(const GateEntry&) = delete;
   ~GateEntry() {
@@ -83,13 +98,13 @@ base::Result<RunResult> run(SpawnOptions options, const RunLimits& limits, Pause
   std::optional<PeakMemory> peak;
   options.reports_ends = limits.peak == Peak::followed;
   if (options.reports_ends) peak.emplace();
-  TRY_ASSIGN(Process process, spawn(options));
+  TRY_ASSIGN(Process process, start(options, gate, stop));
+  std::optional<GateEntry> entry(std::in_place, gate, process.pid());
   writer.reset();
   RunResult result;
-  const GateEntry entry(gate, process.pid());
   bool open = true;
   while (true) {
-    if (stop.stop_requested()) return base::fail(base::ErrorCode::cancelled, options.program + ": stopped as asked");
+    if (stop.stop_requested()) return tl::make_unexpected(stopped(options));
     take_turn();
     if (time.seen() > limits.wall) {
       result.timed_out = true;
@@ -109,6 +124,8 @@ base::Result<RunResult> run(SpawnOptions options, const RunLimits& limits, Pause
     if (more) open = drain(reader.get(), result.output, limits.output_bytes);
     if (more && open) continue;
     // The program's end counts: a process that it left behind may hold the pipe for ever.
+    if (!process.has_ended()) continue;
+    entry.reset();
     if (const auto state = process.try_wait()) {
       result.state = *state;
       if (peak) result.state.peak_bytes = peak->bytes(state->peak_bytes);
@@ -120,6 +137,7 @@ base::Result<RunResult> run(SpawnOptions options, const RunLimits& limits, Pause
       break;
     }
   }
+  entry.reset();
   process.end();
   take_turn();
   auto took = time.seen();

@@ -87,6 +87,42 @@ TEST(Run, ClosedGateHoldsTheProgramAndItsClock) {
   EXPECT_FALSE((*result)->timed_out);
 }
 
+TEST(Run, ClosedGate_StartsNothingAndHearsAStop) {
+  PauseGate gate;
+  gate.pause();
+  std::stop_source stop;
+  stop.request_stop();
+  const auto result = run(prisoner({"print", "early"}), {milliseconds{3000}, 1024}, &gate, stop.get_token());
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, ErrorCode::cancelled);
+}
+
+TEST(PauseGate, Start_WaitsForResume) {
+  PauseGate gate;
+  gate.pause();
+  std::stop_source stop;
+  bool begun = false;
+  std::thread starter([&] {
+    gate.start(
+        [&] {
+          begun = true;
+          return -1;
+        },
+        stop.get_token());
+  });
+  stop.request_stop();
+  starter.join();
+  EXPECT_FALSE(begun) << "it was paused until the stop";
+  gate.resume();
+  gate.start(
+      [&] {
+        begun = true;
+        return -1;
+      },
+      stop.get_token());
+  EXPECT_TRUE(begun);
+}
+
 TEST(PauseGate, NestsAndCountsItsTime) {
   PauseGate gate;
   EXPECT_EQ(gate.paused().count(), 0);
