@@ -412,9 +412,4 @@ Parsed<std::vector<std::optional<Lesson>>> parse_lessons(std::string_view text, 
       "optimization");
 }
 
-Parsed<std::optional<Lesson>> parse_lesson(std::string_view text) {
-  TRY_ASSIGN(auto lessons, parse_lessons(text, 1));
-  return std::move(lessons.front());
-}
-
 }  // namespace accelopt::agents

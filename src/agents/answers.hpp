@@ -39,12 +39,10 @@ std::string title_before_file(std::string_view text);
 /// not closed (a file that was cut off), a diff, deceptive characters, over 256 KiB. Line ends become LF.
 Parsed<std::string> parse_kernel_file(std::string_view text, model::Language language = model::Language::cpp);
 
-/// A lesson, or none where the model saw no optimization: the last JSON object in the text that has a "title", else the
-/// words "no optimization" as a line of their own. `before` and `after` may be lists of lines.
-Parsed<std::optional<Lesson>> parse_lesson(std::string_view text);
-
-/// Lessons on `changes` changes, none for one that teaches nothing: JSON objects as above, each with the number of its
-/// "change", which only a single change needs not. Of several about one change the last one counts.
+/// Lessons on `changes` changes, none for one that teaches nothing: JSON objects with a "title", each with the number
+/// of its "change", which only a single change needs not; of several about one change the last one counts. `before` and
+/// `after` may be lists of lines. Where there is no object, the words "no optimization" as a line of their own say that
+/// the model saw none.
 Parsed<std::vector<std::optional<Lesson>>> parse_lessons(std::string_view text, std::size_t changes);
 
 }  // namespace accelopt::agents

@@ -72,11 +72,4 @@ class Recording {
 /// A model that gives the recording's answers; `role`: whose name it goes by.
 std::unique_ptr<ChatModel> make_replaying_model(std::shared_ptr<const Recording> recording, const std::string& role);
 
-/// The text with every measured number as "#": outside of fenced blocks, and in lines with //@ tune, a number with what
-/// follows it of ns, us, ms, s, x and %, and the family of inputs that showed a failure; a profile's items, which are
-/// lines "- NAME = NUMBER UNIT: MEANING" and "- PART: NAME = NUMBER UNIT", and the figures of a plan that made no
-/// difference are left out; so is the name of the machine that runs a repository's code. What is left is the same
-/// whenever the same question is asked about other measurements.
-std::string without_numbers(std::string_view text);
-
 }  // namespace accelopt::llm

@@ -19,7 +19,7 @@ class Kernel {
 
   [[nodiscard]] const Solution& solution() const;
   [[nodiscard]] const std::string& id() const;
-  /// The configurations that its directives leave open, as model::tuning_space.
+  /// The configurations that its directives leave open (`expand_tuning`); none without any `//@ tune`.
   [[nodiscard]] tl::expected<TuningSpace, DirectiveProblem> space(const Definition& definition) const;
   /// With one value for each tuned name. None: it has no such directives, or not as many names.
   [[nodiscard]] std::optional<Kernel> with_values(const TuningValues& values) const;

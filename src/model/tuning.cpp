@@ -210,12 +210,6 @@ tl::expected<TuneDirectives, DirectiveProblem> tune_directives(const Solution& s
   return TuneDirectives{};
 }
 
-tl::expected<TuningSpace, DirectiveProblem> tuning_space(const Solution& solution, const Definition& definition) {
-  const auto directives = tune_directives(solution);
-  if (!directives) return tl::make_unexpected(directives.error());
-  return expand_tuning(*directives, definition);
-}
-
 Solution with_values(const Solution& solution, const TuningValues& values) {
   if (const std::string& comment = describe(solution.language).values_comment; !comment.empty()) {
     std::string line = comment;

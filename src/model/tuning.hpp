@@ -39,9 +39,6 @@ tl::expected<TuningSpace, DirectiveProblem> expand_tuning(const TuneDirectives& 
 /// the language has none. Requires at least one source.
 tl::expected<TuneDirectives, DirectiveProblem> tune_directives(const Solution& solution);
 
-/// `tune_directives` and `expand_tuning` of a solution. Without any `//@ tune` nothing is done.
-tl::expected<TuningSpace, DirectiveProblem> tuning_space(const Solution& solution, const Definition& definition);
-
 /// The solution with one value a tuned name: `//@ tune MR in {6}`. What is built, raced and kept of a configuration.
 /// Where the language has a comment for values, as its last line, "# accelopt configuration: 6".
 /// Requires such a comment, or well-formed directives with as many names as there are values.

@@ -146,12 +146,6 @@ std::vector<Application> route_from_text(std::string_view text) {
   return result;
 }
 
-std::optional<Application> from_text(std::string_view text) {
-  std::vector<Application> route = route_from_text(text);
-  if (route.empty()) return std::nullopt;
-  return std::move(route.back());
-}
-
 bool rewrites(model::Language language) {
   return language == model::Language::c || language == model::Language::cpp || calls_nki(language) ||
          launches_programs(language);

@@ -44,9 +44,6 @@ std::string to_line(const Application& application);
 /// cannot be read. Title and text are not part of a line; the prior is 0 where the line does not tell it.
 std::vector<Application> route_from_text(std::string_view text);
 
-/// The last of them.
-std::optional<Application> from_text(std::string_view text);
-
 /// Whether there are recipes for kernels in this language: C, C++, NKI, Triton.
 bool rewrites(model::Language language);
 

@@ -18,16 +18,16 @@ namespace accelopt::syntax {
 #define ACCELOPT_CLANG_FUNCTIONS(X)                                                                                   \
   X(createIndex) X(disposeIndex) X(parseTranslationUnit2) X(disposeTranslationUnit) X(getTranslationUnitCursor)       \
   X(visitChildren) X(getCursorKind) X(getCursorExtent) X(getCursorLocation) X(getRangeStart) X(getRangeEnd)           \
-  X(getExpansionLocation) X(getSpellingLocation) X(getFileLocation) X(getFile) X(getFileName) X(getCursorSpelling)    \
+  X(getExpansionLocation) X(getSpellingLocation) X(getFileLocation) X(getFileName) X(getCursorSpelling)               \
   X(getCString) X(disposeString) X(getCursorType) X(getCanonicalType) X(getTypeSpelling) X(getCursorReferenced)       \
   X(getCursorResultType) X(isExpression) X(isStatement) X(isConstQualifiedType) X(getPointeeType)                     \
   X(getArrayElementType) X(isRestrictQualifiedType) X(Cursor_getVarDeclInitializer) X(getCursorBinaryOperatorKind)    \
   X(getBinaryOperatorKindSpelling) X(getCursorUnaryOperatorKind) X(getUnaryOperatorKindSpelling) X(Cursor_Evaluate)   \
   X(EvalResult_getKind) X(EvalResult_getAsLongLong) X(EvalResult_dispose) X(getEnumConstantDeclValue)                 \
-  X(isCursorDefinition) X(Cursor_getNumArguments) X(Cursor_getArgument) X(Cursor_getStorageClass) X(getArraySize)     \
+  X(isCursorDefinition) X(Cursor_getStorageClass) X(getArraySize)                                                     \
   X(getNumDiagnostics) X(getDiagnostic) X(disposeDiagnostic) X(getDiagnosticSeverity) X(getDiagnosticLocation)        \
-  X(getDiagnosticSpelling) X(Cursor_isNull) X(equalCursors) X(getTypeDeclaration) X(getCursorTLSKind)                 \
-  X(getInclusions) X(createIndexWithOptions) X(reparseTranslationUnit) X(CXXMethod_isStatic)                         \
+  X(getDiagnosticSpelling) X(Cursor_isNull) X(getCursorTLSKind)                                                       \
+  X(getInclusions) X(createIndexWithOptions) X(reparseTranslationUnit) X(CXXMethod_isStatic)                          \
   X(getCursorSemanticParent)
 // clang-format on
 

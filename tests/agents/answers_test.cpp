@@ -182,6 +182,12 @@ TEST(ParseKernelFile, OtherText_TakesTheLastBlock) {
 constexpr const char* kLesson =
     R"({"title": "Swap", "strategy": "When it strides.", "before": "for i", "after": "for j"})";
 
+/// Of the answer about a single change.
+Parsed<std::optional<Lesson>> parse_lesson(std::string_view text) {
+  TRY_ASSIGN(auto lessons, parse_lessons(text, 1));
+  return std::move(lessons.front());
+}
+
 TEST(ParseLesson, ReadsTheObject) {
   const auto lesson = parse_lesson(kLesson);
   ASSERT_TRUE(lesson.has_value()) << lesson.error();

@@ -336,10 +336,6 @@ def takes_long():
     return "--long" in sys.argv
 
 
-def has_compiler(name):
-    return shutil.which(name) is not None
-
-
 def main():
     if len(sys.argv) < 2 or not (pathlib.Path(sys.argv[1]) / "accelopt").exists():
         raise SystemExit(f"usage: {sys.argv[0]} FOLDER-OF-ACCELOPT [unittest options]")

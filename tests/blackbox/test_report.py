@@ -16,7 +16,6 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 RECORDED = ROOT / "examples" / "recorded" / "nkibench-cuda"
 LONG = support.takes_long()
 MARKUP = "</code></pre></script><script>document.title='taken'</script><img src=x onerror=alert(1)>&amp;\"'<!--"
-LARGEST_BYTES = 2 << 20
 
 
 def ratio_of(line):

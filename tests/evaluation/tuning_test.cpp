@@ -10,6 +10,7 @@
 #include "evaluation/local_evaluator.hpp"
 #include "evaluation/tune/tuning_plan.hpp"
 #include "fake_target.hpp"
+#include "model/kernel.hpp"
 #include "stats/halving.hpp"
 
 namespace accelopt::evaluation {
@@ -60,7 +61,7 @@ TEST(TuningPlan, TriesSmallSpacesWholeAndAShareOfLargeOnes) {
 }
 
 TEST(TuningPlan, NeighboursOnTheGridAreNeighboursInValue) {
-  const auto space = model::tuning_space(fake_kernel("//@ tune A in {8, 2, 4}  B in {1}\n"), fake_task().definition);
+  const auto space = model::Kernel(fake_kernel("//@ tune A in {8, 2, 4}  B in {1}\n")).space(fake_task().definition);
   ASSERT_TRUE(space);
   EXPECT_EQ(grid_of(*space), (std::vector<stats::GridPoint>{{2, 0}, {0, 0}, {1, 0}}));
 }
@@ -190,7 +191,7 @@ TEST_F(Tuning, FindsANearlyBestConfigurationOfALargeSpaceInAShareOfIt) {
       return *fake_claim(main_text(model::with_values(fake_kernel(sets + cost), values)), "cost", 100);
     };
     std::int64_t best = std::numeric_limits<std::int64_t>::max();
-    const auto space = model::tuning_space(fake_kernel(sets + cost), fake_task().definition);
+    const auto space = model::Kernel(fake_kernel(sets + cost)).space(fake_task().definition);
     for (const Values& values : space->configurations) best = std::min(best, cost_of(values));
     EXPECT_LE(static_cast<double>(cost_of(*tuning.chosen)), 1.05 * static_cast<double>(best))
         << cost << " " << model::configuration_text(tuning.names, *tuning.chosen);

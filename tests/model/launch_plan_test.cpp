@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "model/kernel.hpp"
 #include "model/tuning.hpp"
 #include "targets/cuda/description.hpp"
 
@@ -253,21 +254,21 @@ Solution cuda_solution(const std::string& text) {
 }
 
 TEST(TuningOfDeviceKernels, TheSameDirectivesGiveTheSameSpace) {
-  const auto space = tuning_space(cuda_solution(kWhole), product_definition());
+  const auto space = Kernel(cuda_solution(kWhole)).space(product_definition());
   ASSERT_TRUE(space) << space.error().message;
   EXPECT_EQ(space->names, (std::vector<std::string>{"BM", "BK"}));
   EXPECT_EQ(space->configurations.size(), 2U);
   const Solution fixed = with_values(cuda_solution(kWhole), {128, 32});
   EXPECT_NE(main_text(fixed).find("//@ tune BM in {128}  BK in {32}"), std::string::npos);
-  EXPECT_FALSE(tuning_space(fixed, product_definition())->open());
+  EXPECT_FALSE(Kernel(fixed).space(product_definition())->open());
   EXPECT_NE(source_id(fixed), source_id(cuda_solution(kWhole)));
 }
 
 TEST(TuningOfDeviceKernels, NamesOfCudaAreTaken) {
   for (const char* name : {"threadIdx", "blockDim", "cudaError"}) {
-    const auto space = tuning_space(
-        cuda_solution("//@ tune " + std::string(name) + " in {1}\n" + launched("grid=(1) block=(1) args=(y)")),
-        product_definition());
+    const auto space =
+        Kernel(cuda_solution("//@ tune " + std::string(name) + " in {1}\n" + launched("grid=(1) block=(1) args=(y)")))
+            .space(product_definition());
     ASSERT_FALSE(space) << name;
     EXPECT_NE(space.error().message.find("is taken"), std::string::npos) << space.error().message;
   }

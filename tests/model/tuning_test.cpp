@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "model/kernel.hpp"
+
 namespace accelopt::model {
 namespace {
 
@@ -25,7 +27,7 @@ Definition definition() {
 }
 
 std::vector<std::string> texts(const std::string& source) {
-  const auto space = tuning_space(solution(source), definition());
+  const auto space = Kernel(solution(source)).space(definition());
   EXPECT_TRUE(space) << (space ? "" : space.error().message);
   std::vector<std::string> out;
   if (!space) return out;
@@ -34,7 +36,7 @@ std::vector<std::string> texts(const std::string& source) {
 }
 
 DirectiveProblem problem(const std::string& source) {
-  const auto space = tuning_space(solution(source), definition());
+  const auto space = Kernel(solution(source)).space(definition());
   EXPECT_FALSE(space) << source;
   return space ? DirectiveProblem{0, 0, ""} : space.error();
 }
@@ -51,7 +53,7 @@ TEST(ExpandTuning, RequireKnowsConstantAxesAndStopsWhereTheAnswerIsClear) {
 }
 
 TEST(ExpandTuning, CountsBeforeAndAfterRequire) {
-  const auto space = tuning_space(solution("//@ tune A in {1,2,3} B in {1,2,3}\n//@ require A < B\n"), definition());
+  const auto space = Kernel(solution("//@ tune A in {1,2,3} B in {1,2,3}\n//@ require A < B\n")).space(definition());
   ASSERT_TRUE(space);
   EXPECT_EQ(space->combinations, 9);
   EXPECT_EQ(space->configurations.size(), 3U);
@@ -60,7 +62,7 @@ TEST(ExpandTuning, CountsBeforeAndAfterRequire) {
 }
 
 TEST(ExpandTuning, AnUntunedSourceHasNoConfigurations) {
-  const auto space = tuning_space(solution("int x;\n//@ flags -O2\n"), definition());
+  const auto space = Kernel(solution("int x;\n//@ flags -O2\n")).space(definition());
   ASSERT_TRUE(space);
   EXPECT_TRUE(space->names.empty());
   EXPECT_FALSE(space->open());
@@ -124,8 +126,9 @@ TEST(ExpandTuning, RefusesSpacesThatAreTooLarge) {
   EXPECT_NE(problem("//@ tune A in " + set + " B in " + set + " C in " + set + " D in " + set + "\n")
                 .message.find("more than 65536 combinations"),
             std::string::npos);
-  const auto pruned = tuning_space(
-      solution("//@ tune A in " + set + " B in " + set + " C in " + set + "\n//@ require A < B\n"), definition());
+  const auto pruned =
+      Kernel(solution("//@ tune A in " + set + " B in " + set + " C in " + set + "\n//@ require A < B\n"))
+          .space(definition());
   ASSERT_TRUE(pruned) << pruned.error().message;
   EXPECT_EQ(pruned->configurations.size(), 17U * 16 / 2 * 17);
 }

@@ -23,19 +23,19 @@ TEST(Engine, LineCarriesAnApplicationExactly) {
   application.location = "kernel:i.0/j.0";
   application.parameters = {{"flags", "-ffast-math -funroll-loops"}, {"rows", "6"}};
   application.shape = "d3.reduction.strided";
-  const auto read = from_text("Some words.\n\n" + to_line(application) + "\nmore\n");
-  ASSERT_TRUE(read.has_value());
-  EXPECT_EQ(read->recipe, application.recipe);
-  EXPECT_EQ(read->location, application.location);
-  EXPECT_EQ(read->parameters, application.parameters);
-  EXPECT_EQ(read->shape, application.shape);
+  const auto read = route_from_text("Some words.\n\n" + to_line(application) + "\nmore\n");
+  ASSERT_EQ(read.size(), 1U);
+  EXPECT_EQ(read[0].recipe, application.recipe);
+  EXPECT_EQ(read[0].location, application.location);
+  EXPECT_EQ(read[0].parameters, application.parameters);
+  EXPECT_EQ(read[0].shape, application.shape);
 }
 
 TEST(Engine, TextWithoutALineCarriesNone) {
-  EXPECT_FALSE(from_text("").has_value());
-  EXPECT_FALSE(from_text("a good Recipe: soup | at: home | with:").has_value()) << "the line begins a line";
-  EXPECT_FALSE(from_text("Recipe: soup").has_value());
-  EXPECT_FALSE(from_text("Recipe: soup | at: home | with: salt").has_value());
+  EXPECT_TRUE(route_from_text("").empty());
+  EXPECT_TRUE(route_from_text("a good Recipe: soup | at: home | with:").empty()) << "the line begins a line";
+  EXPECT_TRUE(route_from_text("Recipe: soup").empty());
+  EXPECT_TRUE(route_from_text("Recipe: soup | at: home | with: salt").empty());
 }
 
 TEST(Engine, BestFirstAndTitlesUnique) {

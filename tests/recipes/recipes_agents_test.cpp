@@ -196,9 +196,9 @@ TEST(RecipesSummarizer, AMendedSolutionIsPutDownToWhatItHolds) {
   SummarizeQuestion asked = mended(sample, fast);
   const auto summarizer = make_recipes_summarizer(clang());
   const Lesson lesson = summarizer->summarize(asked, {})->value->value();
-  const auto step = from_text(lesson.strategy);
-  ASSERT_TRUE(step);
-  EXPECT_TRUE(step->parameters.at("flags").find("-fassociative-math") != std::string::npos);
+  const auto steps = route_from_text(lesson.strategy);
+  ASSERT_FALSE(steps.empty());
+  EXPECT_TRUE(steps.back().parameters.at("flags").find("-fassociative-math") != std::string::npos);
   EXPECT_EQ(lesson.strategy.find("-ffast-math"), std::string::npos);
   asked.fast = model::Kernel(model::with_main_text(asked.parent.solution(), "int somebody_elses;"));
   EXPECT_FALSE(summarizer->summarize(asked, {})->value->has_value()) << "nobody knows what made it";
@@ -216,7 +216,7 @@ TEST(RecipesSummarizer, AMendSaysWhatFailedAndWhatWorked) {
   const Lesson lesson = make_recipes_summarizer(clang())->summarize(asked, {})->value->value();
   EXPECT_TRUE(lesson.title.starts_with("Failed: "));
   EXPECT_EQ(route_from_text(lesson.strategy).size(), 1U);
-  EXPECT_EQ(from_text(lesson.strategy)->parameters.at("flags"), "-ffast-math");
+  EXPECT_EQ(route_from_text(lesson.strategy).at(0).parameters.at("flags"), "-ffast-math");
   for (const char* part : {"INCORRECT_NUMERICAL: y[3] is 1)", "This worked: flags flags=-fno-math-errno"})
     EXPECT_NE(lesson.strategy.find(part), std::string::npos) << lesson.strategy;
 }
@@ -230,8 +230,8 @@ TEST(RecipesSummarizer, LessonsCarryRecipeAndShape) {
   const auto answer = summarizer->summarize(asked, {});
   ASSERT_TRUE(answer.has_value() && answer->value.has_value() && answer->value->has_value());
   const Lesson& lesson = **answer->value;
-  EXPECT_EQ(from_text(lesson.strategy)->shape, "d2.reduction.strided");
-  EXPECT_EQ(from_text(lesson.strategy)->recipe, "interchange");
+  EXPECT_EQ(route_from_text(lesson.strategy).at(0).shape, "d2.reduction.strided");
+  EXPECT_EQ(route_from_text(lesson.strategy).at(0).recipe, "interchange");
   EXPECT_FALSE(lesson.before.empty() || lesson.after.empty());
   asked.polarity = model::Polarity::regresses;
   asked.effect = {1.0, 0.98, 1.02};

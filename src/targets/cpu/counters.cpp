@@ -107,22 +107,4 @@ std::vector<model::ProfileItem> Counters::read() const {
   return out;
 }
 
-std::string counters_summary() {
-  std::string allowed;
-  int error = 0;
-  for (const Event& event : kEvents) {
-    const base::FileDescriptor file(open_event(event, 0));
-    if (file.valid()) {
-      allowed += (allowed.empty() ? "" : ", ") + std::string(event.name);
-    } else if (error == 0) {
-      error = errno;
-    }
-  }
-  if (error == 0) return allowed;
-  const bool refused = error == EACCES || error == EPERM;
-  return (allowed.empty() ? "none" : allowed + " and no more") +
-         (refused ? ": the system refuses them (kernel.perf_event_paranoid over 2, or a container's rules)"
-                  : ": this processor, or the virtual machine, has no such counters");
-}
-
 }  // namespace accelopt::targets::cpu

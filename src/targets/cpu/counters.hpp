@@ -35,7 +35,4 @@ class Counters {
   std::vector<Open> open_;
 };
 
-/// Which counters this machine allows, for people: "cycles, instructions, ..."; when there are none or few, why.
-std::string counters_summary();
-
 }  // namespace accelopt::targets::cpu

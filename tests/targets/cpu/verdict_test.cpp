@@ -398,7 +398,8 @@ extern "C" void kernel(const float* x, const float* g, float s, float* y, int64_
 }
 
 TEST_F(Verdicts, ProfileCountsWhatTheMachineCounts) {
-  if (Counters(0).empty()) GTEST_SKIP() << "this machine counts: " << counters_summary();
+  if (Counters(0).empty())
+    GTEST_SKIP() << "no counters: kernel.perf_event_paranoid is over 2, a container forbids them, or there are none";
   const std::string allocates =
       "#include \"task.h\"\n#include <cstdlib>\n"
       "extern \"C\" void kernel(const float* x, const float* g, float s, float* y, int64_t M) {\n"
