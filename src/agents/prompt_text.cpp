@@ -9,6 +9,7 @@
 #include "agents/edits.hpp"
 #include "agents/prompt_parts.hpp"
 #include "agents/quote.hpp"
+#include "base/text.hpp"
 #include "base/unified_diff.hpp"
 #include "model/measure.hpp"
 #include "model/target_description.hpp"
@@ -35,15 +36,9 @@ const Task& task_of(const Context& context) {
   return *context.task;
 }
 
-std::string joined(const std::vector<std::string>& parts, std::string_view separator) {
-  std::string out;
-  for (const std::string& part : parts) out += (out.empty() ? "" : std::string(separator)) + part;
-  return out;
-}
-
 std::string tensor_text(const TensorSpec& tensor, bool input) {
   std::string out = "- " + tensor.name + ": " + std::string(model::to_string(tensor.dtype));
-  out += tensor.shape ? "[" + joined(*tensor.shape, ", ") + "]" : std::string(", a scalar passed by value");
+  out += tensor.shape ? "[" + base::joined(*tensor.shape, ", ") + "]" : std::string(", a scalar passed by value");
   if (tensor.visible) out += "; visible to the host";
   if (tensor.inout) out += "; in place: holds its input before every call, and is what the kernel leaves there";
   if (!tensor.ties.empty()) {
@@ -53,14 +48,14 @@ std::string tensor_text(const TensorSpec& tensor, bool input) {
   out += "; drawn as " + model::to_string(tensor.init);
   std::vector<std::string> families;
   for (const model::Family family : tensor.families) families.emplace_back(model::to_string(family));
-  if (!families.empty()) out += ", and transformed: " + joined(families, ", ");
+  if (!families.empty()) out += ", and transformed: " + base::joined(families, ", ");
   return out + "\n";
 }
 
 std::string workload_text(const model::Workload& workload) {
   std::vector<std::string> axes;
   for (const auto& [name, value] : workload.axes) axes.push_back(name + " = " + std::to_string(value));
-  std::string out = "- " + workload.name + (axes.empty() ? "" : ": " + joined(axes, ", "));
+  std::string out = "- " + workload.name + (axes.empty() ? "" : ": " + base::joined(axes, ", "));
   if (workload.role == model::Role::race && workload.weight != 1.0)
     out += " (weight " + number_text(workload.weight) + ")";
   return out + "\n";
@@ -290,7 +285,7 @@ std::string definition_text(const Task& task) {
   for (const model::Axis& axis : definition.axes) {
     axes.push_back(axis.name + (axis.value ? " = " + std::to_string(*axis.value) : " (variable)"));
   }
-  if (!axes.empty()) out += "Axes: " + joined(axes, ", ") + "\n";
+  if (!axes.empty()) out += "Axes: " + base::joined(axes, ", ") + "\n";
   std::string inputs;
   std::string outputs;
   for (const TensorSpec& input : definition.inputs) (input.inout ? outputs : inputs) += tensor_text(input, true);

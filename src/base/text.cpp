@@ -60,6 +60,10 @@ bool has_word(std::string_view text, std::string_view word) {
   return std::ranges::find(words, word) != words.end();
 }
 
+std::string quoted_list(const std::vector<std::string>& texts) {
+  return "[" + joined(texts, ", ", [](const std::string& text) { return "\"" + text + "\""; }) + "]";
+}
+
 std::string lower(std::string_view text) {
   std::string out(text);
   std::ranges::transform(out, out.begin(),

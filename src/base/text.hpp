@@ -54,6 +54,12 @@ std::string joined(const Range& range, std::string_view separator, const TextOf&
   }
   return out;
 }
+/// Whether it may stand in a name of C or Python: a letter or digit of ASCII, or an underscore.
+constexpr bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+/// The texts in double quotes, as a list of Python or TOML: ["a", "b"]. Nothing in them is escaped.
+std::string quoted_list(const std::vector<std::string>& texts);
 /// With the ASCII letters small, whatever the locale.
 std::string lower(std::string_view text);
 /// The first line without its end, cut to `most` bytes.

@@ -22,16 +22,12 @@ void for_each_command(const CommandFacts& command, const std::string& path,
     for_each_command(below, path.empty() ? below.name : path + " " + below.name, visit);
 }
 
-std::string joined_words(const std::vector<std::string>& words, std::string_view between) {
-  return fmt::format("{}", fmt::join(words, between));
-}
-
 /// All that may stand next: commands and options.
 std::string next_words(const CommandFacts& command) {
   std::vector<std::string> words;
   for (const CommandFacts& below : command.commands) words.push_back(below.name);
   for (const OptionFacts& option : command.options) words.insert(words.end(), option.names.begin(), option.names.end());
-  return joined_words(words, " ");
+  return base::joined(words, " ");
 }
 
 /// The first line, up to the end of its first sentence.
@@ -61,8 +57,8 @@ std::string manual_text(const std::string& text) {
 std::string manual_options(const CommandFacts& command) {
   std::string out;
   for (const OptionFacts& option : command.options) {
-    const std::string value = option.choices.empty() ? option.placeholder : joined_words(option.choices, "|");
-    const std::string names = option.names.empty() ? value : joined_words(option.names, ", ");
+    const std::string value = option.choices.empty() ? option.placeholder : base::joined(option.choices, "|");
+    const std::string names = option.names.empty() ? value : base::joined(option.names, ", ");
     out += fmt::format(".TP\n\\fB{}\\fR{}\n{}\n", manual_text(names),
                        option.names.empty() || value.empty() ? "" : " \\fI" + manual_text(value) + "\\fR",
                        manual_text(option.help));
@@ -81,7 +77,7 @@ std::string bash_completion(const CommandFacts& program) {
       if (option.names.empty() || option.placeholder.empty()) continue;
       for (const std::string& name : option.names)
         values += fmt::format("    {}) values={}; takes_value=1 ;;\n", base::shell_quoted(path + " " + name),
-                              base::shell_quoted(joined_words(option.choices, " ")));
+                              base::shell_quoted(base::joined(option.choices, " ")));
     }
   });
   return fmt::format(R"(# bash completion for accelopt: source it, or put it where bash-completion looks
@@ -130,7 +126,7 @@ std::string fish_completion(const CommandFacts& program) {
         parts.push_back("__fish_seen_subcommand_from " + path.substr(at, end - at));
         at = end + 1;
       }
-      condition = joined_words(parts, "; and ");
+      condition = base::joined(parts, "; and ");
     }
     for (const CommandFacts& below : command.commands)
       out += fmt::format("complete -c accelopt -n {} -a {} -d {}\n", base::shell_quoted(condition), below.name,
@@ -141,7 +137,7 @@ std::string fish_completion(const CommandFacts& program) {
       for (const std::string& name : option.names)
         out += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
       if (!option.choices.empty())
-        out += " -x -a " + base::shell_quoted(joined_words(option.choices, " "));
+        out += " -x -a " + base::shell_quoted(base::joined(option.choices, " "));
       else if (!option.placeholder.empty())
         out += " -r";
       out += " -d " + base::shell_quoted(first_sentence(option.help)) + "\n";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -8,12 +9,16 @@
 #include <string>
 #include <vector>
 
+#include "base/names.hpp"
 #include "base/outcome.hpp"
 #include "model/usage.hpp"
 
 namespace accelopt::llm {
 
 enum class Speaker { system, user, assistant };
+/// As recordings and most APIs name them.
+inline constexpr auto kSpeakerNames = std::to_array<base::Named<Speaker>>(
+    {{Speaker::user, "user"}, {Speaker::system, "system"}, {Speaker::assistant, "assistant"}});
 
 struct Message {
   Speaker speaker = Speaker::user;

@@ -20,7 +20,7 @@ std::string question_text(const ChatRequest& request, const std::string& answer_
                      " in this folder. The file is the answer, word for word. Write it under another name first\n"
                      "and rename it when it is whole.\n";
   for (const Message& message : request.messages) {
-    text += "\n======== " + std::string(speaker_name(message.speaker)) + " ========\n\n" + message.text;
+    text += "\n======== " + std::string(base::name_in(kSpeakerNames, message.speaker)) + " ========\n\n" + message.text;
     if (!message.text.ends_with('\n')) text += '\n';
   }
   return text;

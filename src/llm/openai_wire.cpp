@@ -10,18 +10,6 @@ namespace {
 
 using base::Json;
 
-std::string_view openai_role(Speaker speaker) {
-  switch (speaker) {
-    case Speaker::system:
-      return "system";
-    case Speaker::user:
-      return "user";
-    case Speaker::assistant:
-      return "assistant";
-  }
-  return "user";
-}
-
 class OpenAiReader final : public AnswerReader {
  public:
   tl::expected<void, WireProblem> take(std::string_view text) override {
@@ -92,7 +80,7 @@ class OpenAiWire final : public WireFormat {
     if (dialect.stream_usage == StreamUsage::ask) body["stream_options"] = {{"include_usage", true}};
     body["messages"] = Json::array();
     for (const Message& message : request.messages) {
-      body["messages"].push_back({{"role", openai_role(message.speaker)}, {"content", message.text}});
+      body["messages"].push_back({{"role", base::name_in(kSpeakerNames, message.speaker)}, {"content", message.text}});
     }
     if (const auto temperature = request.temperature ? request.temperature : settings.temperature) {
       body["temperature"] = *temperature;

@@ -11,6 +11,7 @@
 #include "base/hash.hpp"
 #include "base/json.hpp"
 #include "base/schema.hpp"
+#include "base/text.hpp"
 #include "llm/wire_json.hpp"
 
 namespace accelopt::llm {
@@ -50,13 +51,9 @@ std::string text_from(const Json& lines) {
 Json messages_json(const std::vector<Message>& messages) {
   Json out = Json::array();
   for (const Message& message : messages) {
-    out.push_back({{"speaker", speaker_name(message.speaker)}, {"text", text_json(message.text)}});
+    out.push_back({{"speaker", base::name_in(kSpeakerNames, message.speaker)}, {"text", text_json(message.text)}});
   }
   return out;
-}
-
-Speaker speaker_from(const std::string& name) {
-  return name == "system" ? Speaker::system : name == "assistant" ? Speaker::assistant : Speaker::user;
 }
 
 /// Failures that lose one question and not the run: a replay loses it as well.
@@ -140,10 +137,6 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-bool is_word(char c) {
-  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
 /// What stands before the name of a family of inputs where a kernel's failure is told.
 constexpr std::string_view kFamily = "(family ";
 /// What follows a machine's name where a repository's code is measured: another machine has another name.
@@ -164,7 +157,8 @@ std::size_t number_length(std::string_view text) {
   }
   for (const std::string_view unit : {" ns", " us", " ms", " s", "x", " %", "%"}) {
     const std::string_view rest = text.substr(at);
-    if (rest.starts_with(unit) && (rest.size() == unit.size() || !is_word(rest[unit.size()]))) return at + unit.size();
+    if (rest.starts_with(unit) && (rest.size() == unit.size() || !base::is_word(rest[unit.size()])))
+      return at + unit.size();
   }
   return at;
 }
@@ -212,7 +206,7 @@ std::string hidden_numbers(std::string_view line) {
     }
     // Digits inside of a name belong to it.
     const std::size_t sign = line.front() == '-' ? 1 : 0;
-    const std::size_t digits = is_word(before) ? 0 : number_length(line.substr(sign));
+    const std::size_t digits = base::is_word(before) ? 0 : number_length(line.substr(sign));
     const std::size_t length = digits > 0 ? sign + digits : 0;
     if (length > 0) {
       out += '#';
@@ -273,28 +267,17 @@ std::optional<Parting> parting_of(const std::vector<Message>& recorded, const st
 
 }  // namespace
 
-std::string_view speaker_name(Speaker speaker) {
-  switch (speaker) {
-    case Speaker::system:
-      return "system";
-    case Speaker::user:
-      return "user";
-    case Speaker::assistant:
-      return "assistant";
-  }
-  return "user";
-}
-
 std::string request_hash(const ChatRequest& request) {
   Json messages = Json::array();
-  for (const Message& message : request.messages) messages.push_back({speaker_name(message.speaker), message.text});
+  for (const Message& message : request.messages)
+    messages.push_back({base::name_in(kSpeakerNames, message.speaker), message.text});
   return base::sha256_hex(base::canonical(messages));
 }
 
 std::string file_name_of(std::string_view label) {
   std::string name(label.substr(0, 120));
   std::ranges::replace_if(
-      name, [](char c) { return !is_word(c) && c != '.' && c != '-'; }, '-');
+      name, [](char c) { return !base::is_word(c) && c != '.' && c != '-'; }, '-');
   return name;
 }
 
@@ -323,7 +306,8 @@ base::Result<Recording> Recording::load(const std::filesystem::path& folder) {
       value.at("request_hash").get_to(answer.hash);
       for (const Json& message : value.at("messages")) {
         answer.messages.push_back(
-            {speaker_from(message.at("speaker").get<std::string>()), text_from(message.at("text"))});
+            {base::value_in(kSpeakerNames, message.at("speaker").get_ref<const std::string&>()).value_or(Speaker::user),
+             text_from(message.at("text"))});
       }
       if (const auto failure = value.find("failure"); failure != value.end()) {
         answer.failure = failure_from(*failure);
@@ -400,8 +384,8 @@ std::string Recording::difference(const std::vector<Answer>& answers, const Chat
   const std::vector<Message>& named = latest.message < request.messages.size() ? request.messages : nearest->messages;
   return "the prompt of \"" + request.label + "\" differs from the recorded one in " +
          (folder_ / nearest->file).string() + ", message " + std::to_string(latest.message + 1) + " (" +
-         std::string(speaker_name(named[latest.message].speaker)) + "), line " + std::to_string(line + 1) +
-         "\n  recorded: " + line_in(nearest->messages, latest.line_recorded) +
+         std::string(base::name_in(kSpeakerNames, named[latest.message].speaker)) + "), line " +
+         std::to_string(line + 1) + "\n  recorded: " + line_in(nearest->messages, latest.line_recorded) +
          "\n  asked:    " + line_in(request.messages, latest.line_asked);
 }
 

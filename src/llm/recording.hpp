@@ -22,9 +22,6 @@ namespace accelopt::llm {
 /// In a folder of recorded answers, the file that says what they share; written and read by whoever runs.
 inline constexpr const char* kRecordedRunFile = "run.json";
 
-/// "system", "user", "assistant".
-std::string_view speaker_name(Speaker speaker);
-
 /// The hash of what is asked: the messages, whoever answers.
 std::string request_hash(const ChatRequest& request);
 

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "base/base64.hpp"
+#include "base/text.hpp"
 #include "mcp/server.hpp"
 
 namespace accelopt::mcp {
@@ -14,17 +15,7 @@ namespace {
 using base::Json;
 using base::text_at;
 
-std::string lowered(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  return out;
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
+constexpr std::string_view kFieldBlanks = " \t";
 
 /// In a time that says nothing of where they differ.
 bool equal_secrets(std::string_view a, std::string_view b) {
@@ -41,7 +32,7 @@ bool names_loopback(std::string_view host) {
     host.remove_prefix(5);
   else if (host.starts_with("127."))
     host.remove_prefix(std::min(host.find_first_not_of("0123456789."), host.size()));
-  else if (lowered(host.substr(0, 9)) == "localhost")
+  else if (base::lower(host.substr(0, 9)) == "localhost")
     host.remove_prefix(9);
   else
     return false;
@@ -67,7 +58,7 @@ std::string unwrapped(const std::string& value) {
 /// Whether the page's address begins with that of the server that it asks.
 bool is_of_host(std::string_view origin, std::string_view host) {
   for (const std::string_view scheme : {"http://", "https://"})
-    if (origin.starts_with(scheme)) return lowered(origin.substr(scheme.size())) == lowered(host);
+    if (origin.starts_with(scheme)) return base::lower(origin.substr(scheme.size())) == base::lower(host);
   return false;
 }
 
@@ -89,7 +80,7 @@ std::optional<HttpRefusal> refuse_without_token(const HttpRequest& head, const H
 }
 
 std::optional<HttpRefusal> refuse_body(const HttpRequest& head, std::size_t most_bytes) {
-  if (lowered(head.header("content-type")).substr(0, 16) != "application/json")
+  if (base::lower(head.header("content-type")).substr(0, 16) != "application/json")
     return HttpRefusal{415, "a message is sent as application/json"};
   const std::string length = head.header("content-length");
   std::size_t bytes = 0;
@@ -129,8 +120,8 @@ std::optional<HttpRequest> read_head(std::string_view text) {
     if (header.empty()) break;
     const std::size_t colon = header.find(':');
     if (colon == std::string_view::npos || colon == 0 || header.find_first_of(" \t") < colon) return std::nullopt;
-    const std::string name = lowered(header.substr(0, colon));
-    if (!out.headers.emplace(name, trimmed(header.substr(colon + 1))).second &&
+    const std::string name = base::lower(header.substr(0, colon));
+    if (!out.headers.emplace(name, base::trimmed(header.substr(colon + 1), kFieldBlanks)).second &&
         (name == "content-length" || name == "host" || name == "authorization"))
       return std::nullopt;
   }

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "base/expression.hpp"
+#include "base/text.hpp"
 #include "model/c_tokens.hpp"
 
 namespace accelopt::model {
@@ -24,10 +25,6 @@ bool is_blank(char letter) {
 bool is_digit(char letter) {
   return letter >= '0' && letter <= '9';
 }
-bool is_word(char letter) {
-  return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || letter == '_' || is_digit(letter);
-}
-
 }  // namespace
 
 tl::expected<std::vector<DirectiveLine>, DirectiveProblem> directive_lines(std::string_view source) {
@@ -69,9 +66,9 @@ std::string quotable(std::string_view text, std::size_t most) {
 
 std::size_t word_offset(std::string_view text, std::string_view word) {
   for (auto at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
-    const bool begins = at == 0 || !is_word(text[at - 1]);
+    const bool begins = at == 0 || !base::is_word(text[at - 1]);
     const std::size_t behind = at + word.size();
-    if (begins && (behind == text.size() || !is_word(text[behind]))) return at;
+    if (begins && (behind == text.size() || !base::is_word(text[behind]))) return at;
   }
   return 0;
 }
@@ -90,7 +87,7 @@ bool DirectiveReader::take(char letter) {
 std::string_view DirectiveReader::take_word() {
   peek();
   const std::size_t begin = at_;
-  while (is_word(here())) ++at_;
+  while (base::is_word(here())) ++at_;
   return line_.text.substr(begin, at_ - begin);
 }
 
@@ -102,7 +99,7 @@ std::string_view DirectiveReader::take_until_blank() {
 }
 
 tl::expected<std::string, DirectiveProblem> DirectiveReader::take_name(std::string_view what) {
-  if (const char first = peek(); !is_word(first) || is_digit(first)) {
+  if (const char first = peek(); !base::is_word(first) || is_digit(first)) {
     return refuse("expected " + std::string(what) + found());
   }
   return std::string(take_word());
@@ -177,7 +174,7 @@ tl::expected<PlacedExpression, DirectiveProblem> DirectiveReader::take_expressio
   while (end < text.size()) {
     // A word and a single '=' behind a blank is the next option.
     const std::size_t word = end;
-    while (end < text.size() && is_word(text[end])) ++end;
+    while (end < text.size() && base::is_word(text[end])) ++end;
     const std::size_t sign = std::min(text.find_first_not_of(" \t", end), text.size());
     const bool option = end > word && (word == at_ || is_blank(text[word - 1])) && text.substr(sign).starts_with('=') &&
                         !text.substr(sign).starts_with("==");

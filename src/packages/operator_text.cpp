@@ -62,12 +62,6 @@ std::vector<std::string> call_names(const Operator& op) {
   return out;
 }
 
-std::string quoted_list(const std::vector<std::string>& names) {
-  std::string out;
-  for (const std::string& name : names) out += (out.empty() ? "\"" : ", \"") + name + "\"";
-  return "[" + out + "]";
-}
-
 /// A shape in Python: variable axes by `around` their names, constant ones as numbers.
 std::string python_shape(const model::Definition& definition, const Parameter& parameter, bool quoted) {
   std::string out;
@@ -162,8 +156,8 @@ Filling operator_filling(const model::Definition& definition, const std::string&
           {"TYPES", base::joined(types, ", ")},
           {"INPUTS", std::to_string(inputs)},
           {"OUTPUTS", std::to_string(definition.outputs.size())},
-          {"ARGUMENTS", quoted_list(call_names(op))},
-          {"RETURNED", quoted_list(returned)}};
+          {"ARGUMENTS", base::quoted_list(call_names(op))},
+          {"RETURNED", base::quoted_list(returned)}};
 }
 
 std::string launcher_operator(const model::Definition& definition, const std::string& name) {

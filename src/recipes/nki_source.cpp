@@ -12,9 +12,6 @@ namespace {
 bool begins_name(char c) {
   return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
-bool is_word(char c) {
-  return begins_name(c) || std::isdigit(static_cast<unsigned char>(c)) != 0;
-}
 
 /// Behind a string literal that begins here.
 std::size_t end_of_text(std::string_view text, std::size_t at) {
@@ -61,14 +58,14 @@ std::vector<Token> tokens_of(std::string_view text) {
     if (text[i] == '"' || text[i] == '\'') {
       kind = Token::Kind::text;
       end = end_of_text(text, i);
-    } else if (is_word(text[i])) {
+    } else if (base::is_word(text[i])) {
       kind = begins_name(text[i]) ? Token::Kind::name : Token::Kind::number;
       const auto exponent = [&](std::size_t at) {
         return kind == Token::Kind::number && (text[at] == '-' || text[at] == '+') &&
                (text[at - 1] == 'e' || text[at - 1] == 'E');
       };
       while (end < text.size() &&
-             (is_word(text[end]) || (kind == Token::Kind::number && text[end] == '.') || exponent(end)))
+             (base::is_word(text[end]) || (kind == Token::Kind::number && text[end] == '.') || exponent(end)))
         ++end;
     }
     out.push_back({kind, std::string(text.substr(i, end - i)), i});

@@ -34,10 +34,6 @@ struct OperatorDraft {
   std::vector<std::string> notes;
 };
 
-std::string quoted_list(const std::vector<std::string>& texts) {
-  return "[" + base::joined(texts, ", ", [](const std::string& text) { return "\"" + text + "\""; }) + "]";
-}
-
 /// "file:line" of where the marker stands, for people.
 void note_open(OperatorDraft& draft, const std::string& file, const std::string& text, const std::string& what) {
   const std::size_t at = text.find(suites::kToBeFilledIn);
@@ -113,7 +109,7 @@ class TomlOfCall {
     section("[[" + key + "]]");
     line("name = \"" + tensor.name + "\"");
     const std::string place = key + "." + tensor.name;
-    if (tensor.shape) line("shape = " + quoted_list(*tensor.shape));
+    if (tensor.shape) line("shape = " + base::quoted_list(*tensor.shape));
     if (!tensor.shape && (!tensor.dtype || key == "outputs"))
       open("shape", place + ".shape", "names of axes, outermost first, like [\"M\", \"K\"]; no line: a scalar");
     if (tensor.dtype)

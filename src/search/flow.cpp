@@ -5,28 +5,22 @@
 #include <string>
 #include <utility>
 
+#include "base/names.hpp"
+
 namespace accelopt::search {
 namespace {
 
-constexpr std::array<std::pair<Schedule, std::string_view>, 3> kSchedules{{
-    {Schedule::pipeline, "pipeline"},
-    {Schedule::stages, "stages"},
-    {Schedule::serial, "serial"},
-}};
+constexpr auto kSchedules = std::to_array<base::Named<Schedule>>(
+    {{Schedule::pipeline, "pipeline"}, {Schedule::stages, "stages"}, {Schedule::serial, "serial"}});
 
 }  // namespace
 
 std::string_view to_string(Schedule schedule) {
-  for (const auto& [value, name] : kSchedules) {
-    if (value == schedule) return name;
-  }
-  return "pipeline";
+  return base::name_in(kSchedules, schedule);
 }
 
 base::Result<Schedule> parse_schedule(std::string_view name) {
-  for (const auto& [value, known] : kSchedules) {
-    if (known == name) return value;
-  }
+  if (const auto schedule = base::value_in(kSchedules, name)) return *schedule;
   return base::fail(base::ErrorCode::invalid_argument,
                     "unknown schedule \"" + std::string(name) + "\"; known are pipeline, stages and serial");
 }

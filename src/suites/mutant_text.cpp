@@ -6,6 +6,8 @@
 #include <charconv>
 #include <set>
 
+#include "base/text.hpp"
+
 namespace accelopt::suites {
 
 using model::DType;
@@ -17,10 +19,6 @@ namespace {
 constexpr unsigned kDroppedOfSmallTypes = 20;
 /// Larger constants are part of what is computed.
 constexpr double kLargestSmallConstant = 1e-3;
-
-bool is_word(char letter) {
-  return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_';
-}
 
 /// How many characters of a floating constant with an exponent stand at the beginning, without its suffix; 0: none.
 std::size_t small_constant(std::string_view text) {
@@ -138,7 +136,7 @@ std::optional<std::string> without_small_constants(const std::string& source) {
       continue;
     }
     const bool begins = std::isdigit(static_cast<unsigned char>(source[at])) != 0 &&
-                        (at == 0 || (!is_word(source[at - 1]) && source[at - 1] != '.'));
+                        (at == 0 || (!base::is_word(source[at - 1]) && source[at - 1] != '.'));
     const std::size_t length = begins ? small_constant(std::string_view(source).substr(at)) : 0;
     if (length > 0) any = true;
     out += length > 0 ? "0.0" : source.substr(at, 1);
@@ -164,7 +162,7 @@ std::optional<std::string> without_maximum(const std::string& source) {
     std::size_t stop = end_of_comment(source, at);
     std::string word;
     if (stop == at) {
-      while (stop < source.size() && is_word(source[stop])) ++stop;
+      while (stop < source.size() && base::is_word(source[stop])) ++stop;
       word = source.substr(at, stop - at);
       stop = std::max(stop, at + 1);
     }

@@ -74,6 +74,16 @@ TEST(Joined, Separator_StandsBetween) {
   EXPECT_EQ(joined(std::vector<std::string>{}, ", "), "");
 }
 
+TEST(QuotedList, Texts_AreInQuotesAndBrackets) {
+  EXPECT_EQ(quoted_list({"M", "K"}), "[\"M\", \"K\"]");
+  EXPECT_EQ(quoted_list({}), "[]");
+}
+
+TEST(IsWord, PartsOfNames_Alone) {
+  for (const char c : std::string("azAZ09_")) EXPECT_TRUE(is_word(c)) << c;
+  for (const char c : std::string("$-. \xc3\n")) EXPECT_FALSE(is_word(c)) << c;
+}
+
 TEST(AsciiLine, OtherBytes_AreReplaced) {
   EXPECT_EQ(ascii_line("a\x1b[2J\xc3\xa9\n", 20), "a?[2J???");
   EXPECT_EQ(ascii_line("a\nb", 20, ' '), "a b");

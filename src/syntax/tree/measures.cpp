@@ -29,10 +29,6 @@ constexpr int kDeepest = 1500;
 #endif
 constexpr std::size_t kLongestName = 120;
 
-bool is_word_letter(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
-
 /// Past the string or character that begins at `at`; at + 1 where none does: a lifetime of Rust.
 std::size_t past_literal(std::string_view text, std::size_t at) {
   const char quote = text[at];
@@ -358,9 +354,9 @@ class Walk {
         i = past_literal(text, i);
       } else if (two == "//" || two == "/*") {
         i = std::min(text.find(two == "//" ? "\n" : "*/", i + 2), text.size() - 1) + 1;
-      } else if (is_word_letter(text[i])) {
+      } else if (base::is_word(text[i])) {
         const std::size_t begin = i;
-        while (i < text.size() && is_word_letter(text[i])) ++i;
+        while (i < text.size() && base::is_word(text[i])) ++i;
         const std::string_view word = text.substr(begin, i - begin);
         if (word == "else" || word == "goto")
           ++now().cognitive;
