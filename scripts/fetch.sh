@@ -5,7 +5,7 @@
 set -uo pipefail
 cd "$(dirname "$0")" || exit 0
 
-# Another one may be at it, of an interrupted `make` too, and would work in the same folders.
+# Another fetch may be running, of an interrupted `make` too, and would work in the same folders.
 mkdir -p ../build
 exec 9> ../build/fetch.lock
 flock 9

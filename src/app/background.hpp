@@ -27,7 +27,7 @@ struct BackgroundCommand {
 base::Result<void> start_in_background(const Shell& shell, const BackgroundCommand& command);
 
 /// The exit code of a command that was started so; none: it goes on, or nobody has begun it. @error unavailable: it
-/// ended without a word.
+/// ended without reporting a result.
 base::Result<std::optional<int>> exit_of_background(const std::filesystem::path& stem);
 /// Whether such a command was started and has not ended.
 bool goes_on_in_background(const std::filesystem::path& stem);

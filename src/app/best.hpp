@@ -30,7 +30,7 @@ struct BestOptions {
   DeviceFlags device;
 };
 
-/// Who hears of it while it goes on.
+/// Progress callbacks.
 struct BestPorts {
   std::function<void(const std::string&)> say;  ///< what was found and written, a line each
   /// Does work that may take a minute; nothing is said meanwhile.

@@ -49,7 +49,7 @@ std::string describe_cost(const std::map<std::string, model::Usage>& by_role, in
     text += "\n";
   }
   if (total.estimated_calls > 0)
-    text += fmt::format("the tokens of {} calls are estimates: their server told none\n", total.estimated_calls);
+    text += fmt::format("the tokens of {} calls are estimates: the server reported none\n", total.estimated_calls);
   return text;
 }
 

@@ -59,7 +59,7 @@ std::string place_of(const DeviceFlags& flags);
 /// @error as check.
 base::Result<worker::PoolOptions> pool_options(const Shell& shell, const DeviceFlags& flags, const Config& config = {});
 
-/// Who hears of what delays measuring; by default the shell, and its own signals.
+/// Progress callbacks for what delays measuring; by default the shell, and its own signals.
 struct DelayPorts {
   /// Told where a worker elsewhere runs, and what became of one of several.
   std::function<void(const std::string&)> notice;

@@ -19,7 +19,7 @@ struct DoctorOptions {
   bool noise = false;  ///< measure the machine's noise, and keep the figure in the workspace
 };
 
-/// Who hears of it as it is found.
+/// Progress callbacks: each finding as it is made.
 struct DoctorPorts {
   evaluation::Report found;
   std::function<void()> measuring;  ///< what takes up to a minute begins

@@ -77,7 +77,7 @@ Result<model::Task> task_of_objection(const model::Task& task, const Json& given
   for (const auto& [input, text] : inits.items()) {
     const auto known = std::ranges::find(task.definition.inputs, input, &model::TensorSpec::name);
     if (known == task.definition.inputs.end() || !text.is_string())
-      return refuse("no input is called " + base::ascii_line(input, 60) + ", or how it is drawn is no text");
+      return refuse("no input is called " + base::ascii_line(input, 60) + ", or how it is drawn is not a string");
     TRY_ASSIGN(workload.inits[input], model::parse_init(text.get<std::string>()));
   }
   const model::AxisValues bound = model::bind_axes(task.definition, workload);

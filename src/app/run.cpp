@@ -223,11 +223,11 @@ class Session {
                         team.error().message);  // of whatever kind: no verdict on the task
     }
     team_ = std::move(*team);
-    return warn_of_own_kin();
+    return warn_of_same_model();
   }
 
   /// A reviewer favours what its own model wrote.
-  base::Result<void> warn_of_own_kin() {
+  base::Result<void> warn_of_same_model() {
     TRY_ASSIGN(const auto roles, models_of_roles(settings_.agents, config_));
     TRY_ASSIGN(const auto judges, models_of_judges(settings_.agents, config_));
     for (const RoleModel& judge : judges) {

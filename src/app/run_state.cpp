@@ -68,7 +68,8 @@ std::string death_notice(const std::string& run, const RunState& state) {
   std::string text = "run " + run + " is dead: ";
   if (state.session) {
     const double seconds = static_cast<double>(journal::unix_ms() - state.session->beat_ms) / 1e3;
-    text += journal::process_of(*state.session) + (state.session->ended ? " gave it up " : " ended without a word ") +
+    text += journal::process_of(*state.session) +
+            (state.session->ended ? " gave it up " : " ended without reporting a result ") +
             report::format_seconds(std::max(seconds, 0.0)) + " ago";
   } else {
     text += "no process works on it";

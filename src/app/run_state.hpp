@@ -34,7 +34,7 @@ base::Result<std::vector<ListedRun>> list_runs(const std::filesystem::path& work
 /// @error not_found; invalid_argument: several go on, or fit the name; the message lists them.
 base::Result<journal::RunInfo> pick_run(journal::Journal& journal, journal::Control& control, const std::string& name);
 
-/// "run X is dead: process 12 ended without a word 3 min ago; continue it with: accelopt resume X".
+/// "run X is dead: process 12 ended without reporting a result 3 min ago; continue it with: accelopt resume X".
 std::string death_notice(const std::string& run, const RunState& state);
 
 }  // namespace accelopt::app

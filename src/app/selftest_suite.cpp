@@ -30,7 +30,8 @@ base::Result<std::vector<std::string>> words_of(const std::string& text, const s
   std::vector<std::string> out;
   for (std::string word; words >> word;) {
     if (!known_status(word))
-      return base::fail(ErrorCode::parse, file_name + ": expect: \"" + word + "\" is no status; see docs/security.md");
+      return base::fail(ErrorCode::parse,
+                        file_name + ": expect: \"" + word + "\" is not a status; see docs/security.md");
     out.push_back(word);
   }
   return out;

@@ -20,6 +20,9 @@ std::string reason_of(int system_error, std::string_view otherwise) {
   return system_error == 0 ? std::string(otherwise) : std::generic_category().message(system_error);
 }
 
+/// Of a run's journal and of a knowledge store, which both lie in such files.
+constexpr std::string_view kRepeat = "resume the run, or repeat the command";
+
 /// What an input or output error means: SQLite keeps the operating system's reason.
 Error of_system(const std::string& name, int system_error, std::string_view text) {
   const std::string reason = reason_of(system_error, text);
@@ -27,18 +30,19 @@ Error of_system(const std::string& name, int system_error, std::string_view text
     case ENOSPC:
     case EDQUOT:
     case EFBIG:
-      return {ErrorCode::exhausted,
-              name + ": " + reason + "; free space on this disk, then resume: nothing that was recorded is lost"};
+      return {ErrorCode::exhausted, name + ": " + reason + "; free space on this disk, then " + std::string(kRepeat) +
+                                        ": nothing that was recorded is lost"};
     case EACCES:
     case EPERM:
     case EROFS:
       return {ErrorCode::permission_denied,
-              name + ": " + reason + "; make it writable, or choose another workspace with --workspace DIR"};
+              name + ": " + reason + "; make it writable, or choose another place for it (a run: --workspace DIR)"};
     case ENOENT:
     case ENOTDIR:
-      return {ErrorCode::not_found, name + ": " + reason + "; a run makes it, or name its folder with --workspace DIR"};
+      return {ErrorCode::not_found,
+              name + ": " + reason + "; the first run makes it, or name the folder that has it (--workspace DIR)"};
     default:
-      return {ErrorCode::io, name + ": " + reason + "; check this disk, then resume"};
+      return {ErrorCode::io, name + ": " + reason + "; check this disk, then " + std::string(kRepeat)};
   }
 }
 
@@ -53,7 +57,7 @@ Error error_of(const std::string& name, sqlite3* handle) {
     case SQLITE_LOCKED:
     case SQLITE_PROTOCOL:
       return {ErrorCode::unavailable,
-              name + ": another program holds its lock; end that program or wait for it, then resume"};
+              name + ": another program holds its lock; end that program or wait for it, then " + std::string(kRepeat)};
     case SQLITE_FULL:
       return of_system(name, ENOSPC, text);
     case SQLITE_READONLY:

@@ -143,7 +143,7 @@ class Reader {
     if (std::string fault = fault_of_name(name); !fault.empty()) return refuse_member(fault);
     if (std::string fault = fault_of_type(header[kTypeAt]); !fault.empty()) return refuse(name + ": " + fault);
     if (std::any_of(members_.begin(), members_.end(), [&](const TarMember& other) { return other.name == name; }))
-      return refuse(name + ": it stands twice");
+      return refuse(name + ": it appears twice");
     if (!members_.empty() && members_.back().name > name) return refuse(name + ": members are not sorted by name");
     const auto size = octal(header.substr(kSizeAt, kSizeBytes));
     if (!size) return refuse(name + ": its size is no octal number");
@@ -171,7 +171,7 @@ Result<std::string> write_tar(std::vector<TarMember> members) {
   for (std::size_t i = 0; i < members.size(); ++i) {
     const auto& [name, bytes] = members[i];
     std::string fault = fault_of_name(name);
-    if (i > 0 && members[i - 1].name == name) fault = "it stands twice";
+    if (i > 0 && members[i - 1].name == name) fault = "it appears twice";
     if (!fault.empty()) return fail(ErrorCode::unsupported, "\"" + name + "\" cannot be put into an archive: " + fault);
     if (out.size() + padded(bytes.size()) + 3 * kBlock > kMostTarBytes)
       return fail(ErrorCode::exhausted, "an archive has at most " + std::to_string(kMostTarBytes >> 20) + " MiB");

@@ -21,7 +21,7 @@ inline constexpr std::size_t kMostTarMembers = 256;
 inline constexpr std::size_t kMostTarBytes = std::size_t{256} << 20;  ///< of an archive
 
 /// An archive of the members, sorted by name. Names are relative paths of at most 99 letters, digits and ". _ - /".
-/// @error unsupported: a name is none, or stands twice; exhausted: over kMostTarMembers or kMostTarBytes.
+/// @error unsupported: a name is none, or appears twice; exhausted: over kMostTarMembers or kMostTarBytes.
 Result<std::string> write_tar(std::vector<TarMember> members);
 
 /// The members of an archive that anybody may have made. @error corrupt: it is not as write_tar writes it, or over its

@@ -120,7 +120,7 @@ Result<BundleItem> read_item(const std::filesystem::path& folder, const Json& li
   BundleItem item;
   TRY_ASSIGN(item.id, base::decode<std::string>(line.value("id", Json()), "an item's id"));
   item.request = line.value("request", Json());
-  if (!item.request.is_object()) return fail(ErrorCode::corrupt, "an item is no request");
+  if (!item.request.is_object()) return fail(ErrorCode::corrupt, "an item is not a request");
   TRY(each_solution(item.request, [&](Json& solution) -> Result<void> {
     TRY_ASSIGN(solution, read_solution(folder, Json(solution)));
     TRY_ASSIGN(const auto decoded, base::decode<model::Solution>(solution, "a solution"));
@@ -130,10 +130,10 @@ Result<BundleItem> read_item(const std::filesystem::path& folder, const Json& li
   if (const auto known = evaluation::parse_bundled(item.request); !known)
     return fail(ErrorCode::corrupt, "an item asks for what this accelopt does not know: " + known.error().message);
   if (request_id(item.request) != item.id) return fail(ErrorCode::corrupt, "an item is not what its id says");
-  if (before.contains(item.id)) return fail(ErrorCode::corrupt, "an item stands there twice");
+  if (before.contains(item.id)) return fail(ErrorCode::corrupt, "an item appears twice");
   if (line.contains("field")) {
     if (evaluation::operation_in(item.request) != Operation::playoff)
-      return fail(ErrorCode::corrupt, "what is no play-off has a field");
+      return fail(ErrorCode::corrupt, "what is not a play-off has a field");
     TRY_ASSIGN(item.field, read_field_of(line["field"], item.request["arms"].size()));
     for (const FieldAttempt& attempt : item.field->attempts) {
       if (!attempt.race.empty() && !before.contains(attempt.race))
@@ -143,7 +143,7 @@ Result<BundleItem> read_item(const std::filesystem::path& folder, const Json& li
   if (!line.contains("only_if")) return item;
   Condition condition;
   const Json& only_if = line["only_if"];
-  if (!only_if.is_object()) return fail(ErrorCode::corrupt, "a condition is no object");
+  if (!only_if.is_object()) return fail(ErrorCode::corrupt, "a condition is not an object");
   TRY_ASSIGN(condition.item, base::decode<std::string>(only_if.value("item", Json()), "a condition"));
   TRY_ASSIGN(const auto when, base::decode<std::string>(only_if.value("when", Json()), "a condition"));
   TRY_ASSIGN(condition.when, parse_when(when));
@@ -206,7 +206,7 @@ Result<Bundle> decode_manifest(const std::filesystem::path& folder, const Json& 
     return fail(ErrorCode::corrupt, "it has no list of items");
   std::set<std::string> before;
   for (const Json& line : items) {
-    if (!line.is_object()) return fail(ErrorCode::corrupt, "an item is no object");
+    if (!line.is_object()) return fail(ErrorCode::corrupt, "an item is not an object");
     TRY_ASSIGN(auto item, read_item(folder, line, before));
     before.insert(item.id);
     bundle.items.push_back(std::move(item));

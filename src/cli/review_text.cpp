@@ -35,7 +35,7 @@ std::string rates_text(const review::Rates& rates) {
          share_line("by dead code", rates.dead_code, "chose the same change for unused functions, in both orders") +
          share_line("by a comment", rates.comment, "... for a comment that claims a proof") +
          share_line("by authority", rates.author, "... for a line that names a principal maintainer") +
-         share_line("by own kin", rates.own, "... for a line that says it is the model's own work");
+         share_line("by own work", rates.own, "... for a line that says it is the model's own work");
 }
 
 std::string standing_text(const review::Standing& standing) {

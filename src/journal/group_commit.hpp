@@ -52,7 +52,7 @@ class GroupCommit {
 
   enum class Statements { one, several };
 
-  /// Runs `write` once, or again where the transaction that it was in came to nothing; so it does the same when it is
+  /// Runs `write` once, or again where the transaction that it was in was rolled back; so it does the same when it is
   /// run again. Any thread, which holds neither mutex. @error what it gives, or that it could not be committed.
   base::Result<void> run(const Write& write, Statements statements = Statements::one);
 

@@ -99,7 +99,7 @@ Result<fs::path> begin(Desk& desk, const CommandTool& command, const Json& argum
   if (command.json) words.emplace_back("--json");
   const std::scoped_lock lock(desk.starting);
   if (jobs_going(desk) >= kMostJobs)
-    return fail(ErrorCode::exhausted, fmt::format("{} commands are going already; try again in a while", kMostJobs));
+    return fail(ErrorCode::exhausted, fmt::format("{} commands are already running; try again later", kMostJobs));
   const fs::path stem = jobs_folder(desk) / (command.tool.name + "-" + app::new_run_id());
   TRY(app::start_in_background(desk.shell, {std::move(words), stem, desk.folders.all().front()}));
   return stem;

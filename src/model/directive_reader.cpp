@@ -245,7 +245,7 @@ tl::expected<void, DirectiveProblem> DirectiveReader::read_tuned_value(TunedName
   if (end == digits) return refuse("expected a whole number in the set of " + tuned.name + found());
   if (negative) value = -value;
   if (std::find(tuned.values.begin(), tuned.values.end(), value) != tuned.values.end()) {
-    return refuse(std::to_string(value) + " stands twice in the set of " + tuned.name);
+    return refuse(std::to_string(value) + " appears twice in the set of " + tuned.name);
   }
   if (tuned.values.size() == kMostValues) return refuse("the set of " + tuned.name + " has more than 64 values");
   tuned.values.push_back(value);

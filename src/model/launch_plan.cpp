@@ -52,7 +52,7 @@ class DeviceDirectiveReader {
  private:
   /// Takes "=" behind an option's name that was just taken, which may stand once.
   static Nothing begin_option(DirectiveReader& reader, std::string_view option, bool given) {
-    if (given) return reader.refuse_word(option, std::string(option) + " stands twice");
+    if (given) return reader.refuse_word(option, std::string(option) + " appears twice");
     if (!reader.take('=')) return reader.refuse("expected '=' after " + std::string(option) + reader.found());
     return {};
   }

@@ -39,7 +39,7 @@ TEST(BuiltinSelftest, HasASuiteForEachKindOfDevice) {
     ASSERT_TRUE(suite) << suite.error().message;
     std::set<std::string> names;
     for (const SelftestKernel& kernel : suite->kernels) {
-      EXPECT_TRUE(names.insert(kernel.name).second) << kernel.name << " stands twice";
+      EXPECT_TRUE(names.insert(kernel.name).second) << kernel.name << " appears twice";
       const model::Task& task = suite->tasks.at(kernel.task);
       EXPECT_EQ(task.target, kind) << kernel.name;
       const bool in_c = kernel.kernel.solution().language == model::Language::c;

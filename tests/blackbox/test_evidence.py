@@ -170,7 +170,7 @@ class Tampering(EvidenceCase):
             ("a FIFO", instead("task/task.toml", kind=b"6"), "archive", "FIFO"),
             ("an extended header", instead("task/task.toml", b"30 path=/etc/passwd\n", kind=b"x"), "archive", "no regular file"),
             ("a sparse file", instead("task/task.toml", kind=b"S"), "archive", "no regular file"),
-            ("a member twice", tar(sorted([*members, members[task]])), "archive", "task.toml: it stands twice"),
+            ("a member twice", tar(sorted([*members, members[task]])), "archive", "task.toml: it appears twice"),
             ("members in another order", tar(members[::-1]), "archive", "not sorted"),
             ("300 members", many, "archive", "over 256 members"),
             ("a size beyond the end", header("a", 1 << 20) + b"x" * BLOCK + END, "archive", "truncated: it ends within a"),

@@ -98,7 +98,7 @@ class Streams(McpCase):
         self.assertGreaterEqual(len(begun), 8)
         for reply in replies:
             if reply["isError"]:
-                self.assertIn("8 commands are going already; try again", reply["content"][0]["text"])
+                self.assertIn("8 commands are already running; try again later", reply["content"][0]["text"])
         for job in set(begun):
             self.assertTrue(support.until(lambda it=job: (now := client.call("lint", job=it))["state"] == "done" and now, "it ends")["ok"])
 

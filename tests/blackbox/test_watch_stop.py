@@ -158,7 +158,7 @@ class WatchAndStop(support.TestCase):
         self.until(watching, "iteration 1/2")
         running.kill()
         watched = watching.finish(30)
-        self.assert_says(watched, 1, "is dead", "without a word", "accelopt resume")
+        self.assert_says(watched, 1, "is dead", "without reporting a result", "accelopt resume")
         self.assertEqual(self.succeed("runs", "--workspace", self.workspace, "--json").last["status"], "dead")
         self.assert_says(self.accelopt("stop", "--workspace", self.workspace), 1, "is dead", "accelopt resume")
         lines = self.accelopt("watch", "--workspace", self.workspace, "--json")

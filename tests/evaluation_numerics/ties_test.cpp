@@ -86,7 +86,7 @@ TEST(Ties, AReferenceThatCannotBeJudgedIsRefused) {
   TwoSmallest two;
   EXPECT_EQ(refuse_choices(two.expected, two.values), "");
   two.expected.integers = {0, 0, 3, 2};
-  EXPECT_NE(refuse_choices(two.expected, two.values).find("stands twice"), std::string::npos);
+  EXPECT_NE(refuse_choices(two.expected, two.values).find("appears twice"), std::string::npos);
   two.expected.integers = {0, 1, 3, 2};
   two.values.values[1] = std::nan("");
   EXPECT_NE(refuse_choices(two.expected, two.values).find("names a value that is NaN"), std::string::npos);

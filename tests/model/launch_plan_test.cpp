@@ -126,7 +126,7 @@ TEST(ParseDeviceDirectives, RefusesWithLineColumnAndReason) {
            Refusal{"//@ launch k grid=(1 block=(1) args=(y)\n", 1, 22, "expected an operator or the end"},
            Refusal{"//@ launch k grid=(cdiv(N BN)) block=(1) args=(y)\n", 1, 27, "expected ','"},
            Refusal{"//@ launch k grid=(1.5) block=(1) args=(y)\n", 1, 21, "only whole numbers"},
-           Refusal{"//@ launch k grid=(1) grid=(2) block=(1) args=(y)\n", 1, 23, "grid stands twice"},
+           Refusal{"//@ launch k grid=(1) grid=(2) block=(1) args=(y)\n", 1, 23, "grid appears twice"},
            Refusal{"//@ launch k grid=(1) threads=(1) args=(y)\n", 1, 23, "unknown option \"threads\" of //@ launch"},
            Refusal{"//@ launch k grid=(1) block=(1) args=(y, N*2)\n", 1, 43, "an argument is a name"},
            Refusal{"//@ launch k grid=(1) block=(1) args=()\n", 1, 39, "expected the name of an input"},

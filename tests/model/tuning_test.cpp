@@ -84,7 +84,7 @@ TEST(ExpandTuning, RefusesWithLineColumnAndReason) {
            Case{"//@ tune A in {4, x}\n", 1, 19, "expected a whole number"},
            Case{"//@ tune A in {4.5}\n", 1, 17, "expected ',' or '}'"},
            Case{"//@ tune A in {4", 1, 17, "found the end of the line"},
-           Case{"//@ tune A in {4, 4}\n", 1, 19, "4 stands twice in the set of A"},
+           Case{"//@ tune A in {4, 4}\n", 1, 19, "4 appears twice in the set of A"},
            Case{"//@ tune A in {99999999999}\n", 1, 16, "does not fit into 31 bits"},
            Case{"int z;\n  //@ tune A in {1} A in {2}\n", 2, 21, "\"A\" is tuned twice"},
            Case{"//@ tune 4 in {1}\n", 1, 10, "expected a name, found '4'"},

@@ -93,7 +93,7 @@ std::string refuse_choices(const Expected& expected, const Expected& values) {
   for (std::size_t at = 0; at < expected.integers.size(); ++at) {
     const std::int64_t index = expected.integers[at];
     const std::string place = "index " + std::to_string(index) + " at element " + std::to_string(at);
-    if (seen.again(at, index)) return place + " stands twice in its row; with ties a row's indices are distinct";
+    if (seen.again(at, index)) return place + " appears twice in its row; with ties a row's indices are distinct";
     if (!rows.names_one(index)) continue;
     if (std::isnan(values.values[rows.place(at, index)])) {
       return place + " names a value that is NaN; does the reference write the tensor that ties names?";
