@@ -385,19 +385,37 @@ std::string poisoned(const Program& program, const std::vector<std::span<float>>
   return {};
 }
 
-}  // namespace
-
-base::Result<std::string> execute(const Program& program, const std::vector<std::span<const float>>& inputs,
-                                  const std::vector<std::span<float>>& outputs, const std::stop_token& stop) {
-  const std::vector<Part> parts = independent_parts(program, most_parts());
-  TRY(side_by_side(parts.size(),
-                   [&](std::size_t i) { return execute_some(program, parts[i], inputs, outputs, stop); }));
-  return poisoned(program, outputs);
+/// Makes what the view covers uninitialised, along this axis and those after it.
+void poison_view(std::span<float> memory, const View& view, float poison, std::size_t axis, std::int64_t base) {
+  const Axis& here = view.axes[axis];
+  for (std::int64_t i = 0; i < here.count; ++i) {
+    const std::int64_t at = base + i * here.stride;
+    if (axis + 1 < view.axes.size())
+      poison_view(memory, view, poison, axis + 1, at);
+    else
+      memory[static_cast<std::size_t>(at)] = poison;
+  }
 }
 
-base::Result<void> execute_some(const Program& program, const std::vector<bool>& wanted,
-                                const std::vector<std::span<const float>>& inputs,
-                                const std::vector<std::span<float>>& outputs, const std::stop_token& stop) {
+/// What the instructions read of outputs is poison until they write it.
+void poison_what_is_read(const Program& program, const std::vector<bool>& wanted,
+                         const std::vector<std::span<float>>& outputs) {
+  for (std::size_t i = 0; i < program.instructions.size(); ++i) {
+    if (!wanted[i]) continue;
+    for (const std::uint32_t source : program.instructions[i].sources) {
+      if (program.buffer_of(source).space != Space::output) continue;
+      const View& view = program.view(source);
+      const auto output = std::find(program.outputs.begin(), program.outputs.end(), view.buffer);
+      if (output == program.outputs.end()) continue;  // memory of its own, which begins as poison
+      poison_view(outputs[static_cast<std::size_t>(output - program.outputs.begin())], view, poison_of(view.buffer), 0,
+                  view.offset);
+    }
+  }
+}
+
+base::Result<void> run_part(const Program& program, const std::vector<bool>& wanted,
+                            const std::vector<std::span<const float>>& inputs,
+                            const std::vector<std::span<float>>& outputs, const std::stop_token& stop) {
   Machine machine(program, wanted, inputs, outputs);
   for (std::size_t i = 0; i < program.instructions.size(); ++i) {
     if (!wanted[i]) continue;
@@ -405,6 +423,24 @@ base::Result<void> execute_some(const Program& program, const std::vector<bool>&
     machine.run(i);
   }
   return {};
+}
+
+}  // namespace
+
+base::Result<std::string> execute(const Program& program, const std::vector<std::span<const float>>& inputs,
+                                  const std::vector<std::span<float>>& outputs, const std::stop_token& stop) {
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    std::fill(outputs[i].begin(), outputs[i].end(), poison_of(program.outputs[i]));
+  const std::vector<Part> parts = independent_parts(program, most_parts());
+  TRY(side_by_side(parts.size(), [&](std::size_t i) { return run_part(program, parts[i], inputs, outputs, stop); }));
+  return poisoned(program, outputs);
+}
+
+base::Result<void> execute_some(const Program& program, const std::vector<bool>& wanted,
+                                const std::vector<std::span<const float>>& inputs,
+                                const std::vector<std::span<float>>& outputs, const std::stop_token& stop) {
+  poison_what_is_read(program, wanted, outputs);
+  return run_part(program, wanted, inputs, outputs, stop);
 }
 
 }  // namespace accelopt::targets::trainium

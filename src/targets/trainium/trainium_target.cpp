@@ -51,7 +51,7 @@ class ModelledKernel final : public evaluation::LiveKernel {
       std::memcpy(input.data(), bytes.data(), input.size() * sizeof(float));
     }
     outputs_.clear();
-    for (const std::size_t bytes : invocation.output_bytes) outputs_.emplace_back(bytes / sizeof(float), 0.0F);
+    for (const std::size_t bytes : invocation.output_bytes) outputs_.emplace_back(bytes / sizeof(float));
     const std::vector<std::span<const float>> given(inputs.begin(), inputs.end());
     const std::vector<std::span<float>> taken(outputs_.begin(), outputs_.end());
     TRY_ASSIGN(const std::string poisoned, execute(plan->second.program, given, taken, stop_));

@@ -82,6 +82,28 @@ TEST(TrainiumProgram, UninitialisedTile_IsNamedWithItsLine) {
   EXPECT_NE(problem.find("\"load\" (line 4) reach output \"y\""), std::string::npos) << problem;
 }
 
+/// y = y + silu(x): the output is loaded in place of x for the product.
+Json output_read_trace() {
+  Json trace = silu_trace();
+  trace["instructions"].insert(trace["instructions"].begin() + 4,
+                               Json::array({"load", 8, 0, 2, {1}, Json::array(), Json::array(), 0}));
+  return trace;
+}
+
+TEST(TrainiumProgram, OutputReadBeforeItIsWritten_IsNamedWithItsLine) {
+  std::string problem;
+  outputs_of(program_of(output_read_trace()), numbers(), &problem);
+  EXPECT_NE(problem.find("\"y\" (line 3) reach output \"y\""), std::string::npos) << problem;
+}
+
+TEST(TrainiumProgram, PartThatReadsAnOutput_FindsNoZerosThere) {
+  const std::vector<float> x = numbers();
+  std::vector<float> y(x.size());  // zeros, as fresh pages are
+  const Program program = program_of(output_read_trace());
+  ASSERT_TRUE(execute_some(program, std::vector<bool>(program.instructions.size(), true), {x}, {y}, {}));
+  for (const float value : y) ASSERT_TRUE(std::isnan(value));
+}
+
 /// Every change makes it no trace: refused by name, whatever it would access.
 TEST(TrainiumProgram, HostileTraces_AreCorrupt) {
   const std::vector<std::pair<const char*, Json>> changes{

@@ -69,6 +69,32 @@ TEST(TrainiumSpotCheck, SameKernel_IsRight) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) EXPECT_EQ(checked(tiles({2, 2, 2, 2}), seed), "");
 }
 
+TEST(TrainiumSpotCheck, OutputReadBeforeItIsWritten_IsWrong) {
+  Program program = tiles({2, 2, 2, 2});
+  ASSERT_EQ(program.instructions[1].op, Op::tensor_scalar);
+  // The product of every tile adds what its place in y holds, which would be right if that were zeros.
+  std::vector<Instruction> instructions;
+  for (std::size_t i = 0; i < 4; ++i) {
+    Instruction old = program.instructions[3 * i];
+    const std::uint32_t tile = old.target;
+    old.sources = {program.instructions[3 * i + 2].target};
+    program.buffers.push_back(program.buffers[program.view(tile).buffer]);
+    View view = program.view(tile);
+    view.buffer = static_cast<std::uint32_t>(program.buffers.size() - 1);
+    program.views.push_back(view);
+    old.target = static_cast<std::uint32_t>(program.views.size() - 1);
+    Instruction sum = program.instructions[3 * i + 1];
+    sum.op = Op::tensor_tensor;
+    sum.operations = {Arithmetic::add};
+    sum.numbers = {};
+    sum.sources = {sum.target, old.target};
+    instructions.insert(instructions.end(), {program.instructions[3 * i], old, program.instructions[3 * i + 1], sum,
+                                             program.instructions[3 * i + 2]});
+  }
+  program.instructions = instructions;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) EXPECT_NE(checked(program, seed), "");
+}
+
 TEST(TrainiumSpotCheck, OneTileOfFourWrong_IsSeenNearlyAlways) {
   int seen = 0;
   for (std::uint64_t seed = 0; seed < 100; ++seed) seen += checked(tiles({2, 2, 2, 2.01}), seed).empty() ? 0 : 1;
