@@ -36,6 +36,8 @@ ADVICE = {
     "err_unsupported_mixing_basic_advanced_tensor_indexing": "use either slices or nl.arange for all axes, beside integers",
     "err_unsupported_memory": "load to or copy between SBUF, PSUM and HBM first",
     "err_unsupported_expression_in_mask": "a mask is one or more comparisons, joined by &, each along one axis of the tile",
+    "err_unsupported_partition_step": "an engine's lanes go through a tile's partitions one by one: use broadcast_to, nisa.nc_matmul with ones to add up "
+                                      "partitions, or nisa.nc_transpose",
     "err_unsupported_value": "see the operation's documentation",
     "err_activation_bias_invalid_type": "a bias is a tile of one element per partition",
     "err_activation_scale_invalid_type": "a scale is a number, or a tile of one element per partition",

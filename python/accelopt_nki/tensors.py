@@ -22,6 +22,7 @@ class Blocks:
     def __init__(self, kind: str, name: str, tile: tuple[int, ...], fill: Any) -> None:
         self.kind, self.name, self.tile, self.fill = kind, name, tile, fill
         self.size = math.prod(tile)
+        self.row = self.size // max(1, tile[0])
         self.line = trace.line_now()
         self.scope = trace.current().scope
         self.made: dict[int, Buffer] = {}
@@ -52,6 +53,7 @@ class Plan:
     def __init__(self, tensor: Tensor, keys: Sequence[Any]) -> None:
         self.shape = broadcast([key.shape for key in keys if isinstance(key, Index)])
         rank = len(self.shape)
+        need(all(n > 0 for n in self.shape), "err_unsupported_value", f"{tensor.storage.name} is indexed by an empty nl.arange")
         if rank < 2 and tensor.on_chip:
             raise NkiError("err_1d_arange_not_supported", f"{tensor.storage.name} is indexed by nl.arange with one axis")
         strides = [0] * rank
@@ -127,12 +129,16 @@ class Tensor:
         axes = self.axes
         if box is None and not self.bounds:
             storage = self.storage
+            if axes and axes[0][0] > 1 and axes[0][1] != storage.row != 0:
+                raise self.stepping(axes[0])
             if isinstance(storage, Blocks):
                 number, offset = divmod(self.offset, storage.size)
                 return View(storage.made.get(number) or storage.buffer(number), offset, axes)
             return View(storage, self.offset, axes)
         if box:
             axes = [(end - begin, stride) for (begin, end), (_, stride) in zip(box, self.axes)]
+        if axes and axes[0][0] > 1 and axes[0][1] != self.storage.row != 0:
+            raise self.stepping(axes[0])
         for limit, low, strides in self.bounds:
             high = low
             for place, stride in enumerate(strides):
@@ -152,6 +158,11 @@ class Tensor:
             number, offset = divmod(offset, self.storage.size)
             return View(self.storage.buffer(number), offset, axes)
         return View(self.storage, offset, axes)
+
+    def stepping(self, partitions: tuple[int, int]) -> NkiError:
+        count, stride = partitions
+        how = "the same partition for each" if stride == 0 else f"steps of {stride} elements where a partition has {self.storage.row}"
+        return NkiError("err_unsupported_partition_step", f"{self.storage.name} is accessed through {count} partitions by {how}")
 
     def __getitem__(self, key: Any) -> Tensor:
         keys = key if isinstance(key, tuple) else (key,)
@@ -341,6 +352,8 @@ def matched(value: Tensor, shape: Sequence[int], what: str) -> Tensor:
         return value
     if [n for n in value.shape if n != 1] != [n for n in shape if n != 1]:
         raise NkiError("err_shape_mismatch", f"{what}: a value of shape {value.shape} for one of {tuple(shape)}")
+    if value.shape[0] != shape[0]:
+        raise NkiError("err_num_partition_mismatch", f"{what}: a value of shape {value.shape} for one of {tuple(shape)}")
     rest = [axis for axis in value.axes if axis[0] != 1]
     axes = [rest.pop(0) if n != 1 else (1, 0) for n in shape]
     need(not value.blocks, "err_failed_to_infer_tile_from_local_tensor", what)

@@ -64,6 +64,11 @@ class Buffer:
     reads: int = 0
     writes: int = 0
     box: Any = None  # of a temporary one: what a mask let be written
+    row: int = 0  # elements from one partition to the next; 0: it is no tile
+
+    def __post_init__(self) -> None:
+        if self.kind in ("sbuf", "psum"):
+            self.row = self.shape[1]
 
 
 @dataclass(slots=True)

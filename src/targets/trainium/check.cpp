@@ -99,6 +99,11 @@ class Checker {
       return fmt::format(
           "err_size_of_dimension_exceed_arch_limit: an access to {} has {} elements per partition; at most {}",
           described(buffer), view.per_partition(), most);
+    if (view.partitions() > 1 && view.axes.front().stride != buffer.shape[1])
+      return fmt::format(
+          "err_unsupported_partition_step: an access to {} goes through {} partitions by other steps than one; use "
+          "broadcast_to, nisa.nc_matmul with ones to add up partitions, or nisa.nc_transpose",
+          described(buffer), view.partitions());
     const std::int64_t begin = view.offset / buffer.shape[1];
     const std::int64_t step = view.partitions() > 64 ? 128 : view.partitions() > 32 ? 64 : 32;
     if (begin % step != 0)

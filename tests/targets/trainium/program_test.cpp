@@ -159,6 +159,8 @@ TEST(TrainiumCheck, Refusals_HaveTheCataloguesNames) {
   EXPECT_EQ(refusal_of("/buffers/2/0", "psum"), "err_unsupported_memory");  // loaded to PSUM
   EXPECT_EQ(refusal_of("/instructions/5/4", {0}), "err_unsupported_memory");
   EXPECT_EQ(refusal_of("/views/1", {1, 0, 128, 8, 8, 0}), "err_tensor_output_not_written_to");
+  EXPECT_EQ(refusal_of("/views/2", {2, 0, 128, 0, 8, 1}), "err_unsupported_partition_step");  // loads to one partition
+  EXPECT_EQ(refusal_of("/views/5", {5, 0, 128, 0, 8, 1}), "err_unsupported_partition_step");  // and of one for all
 }
 
 TEST(TrainiumCheck, OutputNotWritten_SaysWhich) {
