@@ -63,6 +63,7 @@ class Lowering {
     out_.place = std::move(repeats.place);
     out_.kept_loads = repeats.loads;
     find_spaces();
+    find_ordered();
     std::vector<bool> shared(program_.buffers.size(), false);
     for (std::uint32_t buffer = 0; buffer < shared.size(); ++buffer) {
       if (place(buffer) != buffer) shared[place(buffer)] = true;
@@ -144,6 +145,24 @@ class Lowering {
       if (*std::max_element(from, to) + life.bytes > chip_.psum_bytes) continue;
       std::for_each(from, to, [&](std::int64_t& bytes) { bytes += life.bytes; });
       out_.spaces[buffer] = Space::psum;
+    }
+  }
+
+  /// Inputs and constants are only read. An output that no instruction reads, and that is written once, is ordered by
+  /// nothing: as the check has seen that all of it is written, no element is written twice where as many are as it has.
+  void find_ordered() {
+    std::vector<std::int64_t> written(program_.buffers.size(), 0);
+    std::vector<bool> read(program_.buffers.size(), false);
+    for (const Instruction& one : program_.instructions) {
+      const View& target = program_.view(one.target);
+      written[target.buffer] += target.partitions() * target.per_partition();
+      for (const std::uint32_t source : one.sources) read[program_.view(source).buffer] = true;
+    }
+    for (std::uint32_t i = 0; i < program_.buffers.size(); ++i) {
+      const Space space = program_.buffers[i].space;
+      const bool fixed = space == Space::input || space == Space::constant;
+      const bool once = space == Space::output && !read[i] && written[i] <= program_.buffers[i].size();
+      ordered_.push_back(!fixed && !once);
     }
   }
 
@@ -288,19 +307,17 @@ class Lowering {
     };
     for (const std::uint32_t source : one.sources) {
       const std::uint32_t buffer = place(program_.view(source).buffer);
-      const Space space = program_.buffers[buffer].space;
-      if (space == Space::input || space == Space::constant) continue;
+      if (!ordered_[buffer]) continue;
       const Touched now = touched(program_, source, number);
       all(history_[buffer].writes, now);
       history_[buffer].reads.push_back(now);
     }
     const std::uint32_t buffer = place(program_.view(one.target).buffer);
+    if (!ordered_[buffer]) return;
     const Touched now = touched(program_, one.target, number);
     History& history = history_[buffer];
-    if (program_.buffers[buffer].space != Space::output) {
-      all(history.writes, now);
-      all(history.reads, now);
-    }
+    all(history.writes, now);
+    all(history.reads, now);
     const auto covered = [&](const Touched& other) {
       return other.work != number && overlap(other, now) && other.elements[0] >= now.elements[0] &&
              other.elements[1] <= now.elements[1] && other.partitions[0] >= now.partitions[0] &&
@@ -308,14 +325,15 @@ class Lowering {
     };
     std::erase_if(history.writes, covered);  // whoever comes after this one comes after those, too
     std::erase_if(history.reads, covered);
-    if (program_.buffers[buffer].space != Space::output) history.writes.push_back(now);
+    history.writes.push_back(now);
   }
 
   const Program& program_;
   const Generation& chip_;
   Policy policy_;
   std::vector<History> history_;
-  double busy_[2] = {0, 0};  ///< vector, scalar
+  std::vector<bool> ordered_;  ///< by buffer: what reads and writes it waits for others that do
+  double busy_[2] = {0, 0};    ///< vector, scalar
   Lowered out_;
 };
 

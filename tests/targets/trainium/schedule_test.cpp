@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string_view>
+
 #include "targets/trainium/traces.hpp"
 
 namespace accelopt::targets::trainium {
@@ -104,6 +106,43 @@ TEST(TrainiumSchedule, SequentialLoop_HasOneBufferForEachTile) {
   EXPECT_LT(time("sequential"), 2 * once);
   EXPECT_GT(time("sequential"), time("affine"));  // the second load waits for the first tile's last use
   EXPECT_LT(time("affine"), 1.5 * once);
+}
+
+/// silu, then what it stored is loaded and stored again so many times, through `space`.
+double time_through(const char* space, int times) {
+  Json trace = silu_trace();
+  trace["buffers"].push_back({space, "through", 3, nullptr, {128, 8}});
+  trace["buffers"].push_back({"sbuf", "back", 3, nullptr, {128, 8}});
+  trace["views"].push_back({7, 0, 128, 8, 8, 1});
+  trace["views"].push_back({8, 0, 128, 8, 8, 1});
+  const Json none = Json::array();
+  const bool whole = std::string_view(space) == "output";
+  trace["instructions"][5][3] = 7;
+  for (int i = 0; i < times; ++i) {
+    trace["instructions"].push_back({"load", 10, 0, 8, {7}, none, none, 0});
+    trace["instructions"].push_back({"store", 11, 0, 7, {8}, none, none, 0});
+  }
+  if (whole) {
+    trace["outputs"] = {7};
+    return timing_of(trace).ns;
+  }
+  trace["instructions"].push_back({"load", 12, 0, 8, {7}, none, none, 0});
+  trace["instructions"].push_back({"store", 13, 0, 1, {8}, none, none, 0});
+  return timing_of(trace).ns;
+}
+
+TEST(TrainiumSchedule, LoadFromAnOutput_WaitsForWhatWasStoredThere) {
+  const double each = time_through("scratch", 11) - time_through("scratch", 10);
+  EXPECT_GT(each, 2 * kTrn1.dma_latency_ns) << "there and back";
+  EXPECT_NEAR(time_through("output", 11) - time_through("output", 10), each, 1e-6);
+  EXPECT_NEAR(time_through("output", 11), time_through("scratch", 10), 1e-6) << "the last of them is to the output";
+}
+
+TEST(TrainiumSchedule, StoreToAPlaceOfAnOutput_WaitsForTheLastOneThere) {
+  Json trace = silu_trace();
+  const double once = timing_of(trace).ns;
+  trace["instructions"].push_back(trace["instructions"][5]);
+  EXPECT_GT(timing_of(trace).ns, once + kTrn1.dma_latency_ns);
 }
 
 TEST(TrainiumSchedule, TilesThatDoNotFit_AreRefused) {
