@@ -32,6 +32,11 @@ def is_integer(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
+def is_number(value: Any) -> bool:
+    """A bool is the result of a comparison by Python, and no operand."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
 class Pattern:
     """How an index tensor goes along its axes. There is one object for equal ones, so that what is computed of it is computed once."""
 
@@ -157,6 +162,19 @@ class Index:
     def __lt__(self, other: Any) -> Any:
         return Mask([-(self - other) - 1])
 
+    def __eq__(self, other: Any) -> Any:
+        if not is_integer(other) and not isinstance(other, Index):
+            return NotImplemented
+        difference = self - other
+        return Mask([difference, -difference])
+
+    def __ne__(self, other: Any) -> Any:
+        if not is_integer(other) and not isinstance(other, Index):
+            return NotImplemented
+        raise NkiError("err_unsupported_expression_in_mask", "what != leaves is no box; use < and > in masks of their own")
+
+    __hash__ = object.__hash__
+
     def __bool__(self) -> bool:
         raise NkiError("err_control_flow_condition_depending_on_arange", "a condition depends on nl.arange")
 
@@ -173,6 +191,16 @@ class Mask:
         return Mask(self.conditions + other.conditions) if isinstance(other, Mask) else NotImplemented
 
     __rand__ = __and__
+
+    def __eq__(self, other: Any) -> Any:
+        raise NkiError("err_unsupported_expression_in_mask", "masks are joined by &, and not compared")
+
+    __ne__ = __or__ = __ror__ = __xor__ = __rxor__ = __eq__
+
+    def __invert__(self) -> Any:
+        raise NkiError("err_unsupported_expression_in_mask", "masks are joined by &; write the opposite comparison")
+
+    __hash__ = object.__hash__
 
     def __bool__(self) -> bool:
         raise NkiError("err_control_flow_condition_depending_on_arange", "a condition depends on nl.arange")

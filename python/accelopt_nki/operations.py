@@ -8,7 +8,7 @@ from typing import Any, Sequence
 
 from . import dtypes, trace
 from .catalogue import NkiError, need
-from .indices import Box, box_of, broadcast, is_empty
+from .indices import Box, box_of, broadcast, is_empty, is_number
 from .tensors import Blocks, Reduced, Tensor, matched, temporary
 from .trace import Instruction
 
@@ -18,10 +18,6 @@ FUNCTIONS = ("copy", "exp", "log", "sqrt", "rsqrt", "square", "abs", "tanh", "si
              "sign", "softplus")
 ALIASES = {"maximum": "max", "minimum": "min", "absolute": "abs", "true_divide": "divide", "mul": "multiply", "sub": "subtract",
            "amax": "max", "amin": "min", "sum": "add"}
-
-
-def is_number(value: Any) -> bool:
-    return isinstance(value, (int, float))
 
 
 def operation(value: Any, known: Sequence[str], what: str) -> str:
@@ -90,6 +86,7 @@ def store(target: Any, value: Any, mask: Any = None) -> None:
 
 
 def memset(shape: Sequence[int], value: Any, mask: Any = None) -> Tensor:
+    need(is_number(value), "err_unsupported_value", f"a tile is filled with a {type(value).__name__}")
     box = box_of(mask, shape)
     return issue("memset", temporary("memset", "sbuf", shape, box), [], box, numbers=[value])
 

@@ -10,7 +10,7 @@ from typing import Any, Sequence
 from . import trace
 from .catalogue import NkiError, need
 from .dtypes import DType, float32
-from .indices import Box, Index, Pattern, broadcast, box_of, is_empty, is_integer
+from .indices import Box, Index, Pattern, broadcast, box_of, is_empty, is_integer, is_number
 from .trace import Buffer, Instruction, LoopIndex
 
 CHIP = ("sbuf", "psum")
@@ -118,8 +118,6 @@ class Tensor:
 
     def __iter__(self) -> Any:
         raise NkiError("err_ambiguous_tensor_truth_value", f"{self.storage.name} is iterated over")
-
-    __hash__ = None  # type: ignore[assignment]
 
     # Views.
     def view(self, box: Box | None = None) -> View:
@@ -313,6 +311,17 @@ class Tensor:
 
     __lt__, __le__, __gt__, __ge__ = _binary("less"), _binary("less_equal"), _binary("greater"), _binary("greater_equal")
 
+    # Tiles of ones and zeros; with what is neither a tile nor a number, as `scale == None`, Python's own answer.
+    def __eq__(self, other: Any) -> Any:
+        from .operations import binary
+        return binary("equal", self, other) if isinstance(other, (Tensor, int, float)) else NotImplemented
+
+    def __ne__(self, other: Any) -> Any:
+        from .operations import binary
+        return binary("not_equal", self, other) if isinstance(other, (Tensor, int, float)) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
     def __neg__(self) -> Tensor:
         return self * -1.0
 
@@ -367,7 +376,7 @@ def assign(target: Tensor, value: Any) -> None:
         from .operations import reduce_into
         reduce_into(target, value)
         return
-    if isinstance(value, (int, float)):
+    if is_number(value):
         trace.current().issue(Instruction("memset", target.view(), [], numbers=[float(value)]))
         return
     if not isinstance(value, Tensor):

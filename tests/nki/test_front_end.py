@@ -81,6 +81,31 @@ class Instructions(unittest.TestCase):
         self.assertEqual([result["views"][one[3]][2:] for one in result["instructions"] if one[0] == "store"],
                          [[128, 300, 300, 1], [72, 300, 300, 1]])
 
+    def test_equality_of_tiles_is_computed(self):
+        result = traced("""
+            y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+            t = nl.load(x)
+            nl.store(y, nl.add(t == 0.25, t != nl.load(x)))
+            return y""", [(128, 64)], [(128, 64)])
+        self.assertEqual([one[5] for one in result["instructions"] if one[5]], [["equal"], ["not_equal"], ["add"]])
+
+    def test_tile_is_no_other_object(self):
+        result = traced("""
+            y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+            t = nl.load(x)
+            nl.store(y, t if t != None and not t == "scale" else nl.exp(t))
+            return y""", [(128, 64)], [(128, 64)])
+        self.assertEqual(operations(result), ["load", "store"])
+
+    def test_equality_of_indices_is_a_mask(self):
+        result = traced("""
+            y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+            p, f = nl.arange(128)[:, None], nl.arange(64)[None, :]
+            nl.store(y[p, f], nl.load(x), mask=(2 * p == 64) & (f < 3))
+            nl.store(y[p, f], nl.load(x), mask=2 * p == 63)
+            return y""", [(128, 64)], [(128, 64)])
+        self.assertEqual([result["views"][one[3]] for one in result["instructions"] if one[0] == "store"], [[1, 32 * 64, 1, 64, 3, 1]])
+
     def test_loop_reduce_begins_with_a_copy(self):
         result = traced("""
             y = nl.ndarray((128, 1), dtype=x.dtype, buffer=nl.shared_hbm)
