@@ -26,7 +26,10 @@ def nc_matmul(stationary: Any, moving: Any, *, is_stationary_onezero: Any = Fals
 
 def nc_transpose(data: Any, *, mask: Any = None, dtype: Any = None, engine: Any = None) -> Tensor:
     dtypes.check(dtype)
-    return operations.transpose(data)
+    data = operations.tile(data, "nc_transpose")
+    operations.need(engine is not vector_engine or max(data.shape) <= 32, "err_size_of_dimension_exceed_arch_limit",
+                    f"VectorE transposes 32 by 32 elements at most, and not {data.shape}")
+    return operations.transpose(data, mask)
 
 
 def activation(op: Any, data: Any, *, bias: Any = None, scale: Any = 1.0, mask: Any = None, dtype: Any = None) -> Tensor:
@@ -51,11 +54,11 @@ def scalar_tensor_tensor(*, data: Any, op0: Any, operand0: Any, op1: Any, operan
 
 def tensor_tensor_scan(data0: Any, data1: Any, initial: Any, op0: Any, op1: Any, reverse0: Any = False, reverse1: Any = False, *,
                        dtype: Any = None, mask: Any = None) -> Tensor:
-    return operations.tensor_tensor_scan(data0, data1, initial, op0, op1, mask, dtype)
+    return operations.tensor_tensor_scan(data0, data1, initial, op0, op1, reverse0, reverse1, mask, dtype)
 
 
 def tensor_reduce(op: Any, data: Any, axis: Any, *, mask: Any = None, dtype: Any = None, negate: Any = False, keepdims: Any = True) -> Tensor:
-    return operations.tensor_reduce(op, data, axis, mask, dtype, negate)
+    return operations.tensor_reduce(op, data, axis, mask, dtype, negate, keepdims)
 
 
 def reciprocal(data: Any, *, dtype: Any = None, mask: Any = None) -> Tensor:

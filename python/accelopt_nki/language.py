@@ -90,11 +90,11 @@ def ds(start: Any, size: int) -> Any:
     return slice(start, start + size)
 
 
-def affine_range(*bounds: int, **_: Any) -> Any:
+def affine_range(*bounds: int) -> Any:
     return trace.current().loop("affine", range(*bounds))
 
 
-def sequential_range(*bounds: int, **_: Any) -> Any:
+def sequential_range(*bounds: int) -> Any:
     return trace.current().loop("sequential", range(*bounds))
 
 
@@ -120,7 +120,7 @@ def matmul(x: Any, y: Any, *, transpose_x: Any = False, mask: Any = None) -> Ten
 
 def transpose(x: Any, *, dtype: Any = None, mask: Any = None) -> Tensor:
     dtypes.check(dtype)
-    return operations.transpose(x)
+    return operations.transpose(x, mask)
 
 
 def broadcast_to(src: Any, *, shape: Any) -> Tensor:
@@ -161,7 +161,7 @@ def _unary(name: str) -> Operation:
 
 def _reduction(name: str) -> Operation:
     def call(x: Any, axis: Any, *, dtype: Any = None, mask: Any = None, keepdims: Any = True, negate: Any = False) -> Any:
-        return operations.tensor_reduce(operations.ALIASES.get(name, name), x, axis, mask, dtype, negate)
+        return operations.tensor_reduce(operations.ALIASES.get(name, name), x, axis, mask, dtype, negate, keepdims)
     return Operation(name, call)
 
 
@@ -183,7 +183,7 @@ def negative(x: Any, *, dtype: Any = None, mask: Any = None) -> Tensor:
 
 def mean(x: Any, axis: Any, *, dtype: Any = None, mask: Any = None, keepdims: Any = True) -> Tensor:
     axes = axis if isinstance(axis, (tuple, list)) else [axis]
-    return operations.tensor_scalar(sum(x, axis, mask=mask), multiply, 1.0 / math.prod(x.shape[a] for a in axes), dtype=dtype)
+    return operations.tensor_scalar(sum(x, axis, mask=mask, keepdims=keepdims), multiply, 1.0 / math.prod(x.shape[a] for a in axes), dtype=dtype)
 
 
 def softmax(x: Any, axis: Any, *, dtype: Any = None, mask: Any = None) -> Tensor:

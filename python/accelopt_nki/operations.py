@@ -198,7 +198,7 @@ def stretched(value: Tensor, shape: Sequence[int]) -> Tensor:
     return Tensor(view.buffer, view.offset, [(n, s if own == n else 0) for n, (own, s) in zip(shape, axes)])
 
 
-def combine_into(target: Tensor, name: str, value: Any, mask: Any = None) -> None:
+def combine_into(target: Tensor, name: str, value: Any) -> None:
     """target op= value"""
     target = tile(target, "an assignment")
     if is_number(value):
@@ -226,7 +226,7 @@ def reduce_into(target: Tensor, reduced: Reduced) -> None:
         issue("tensor_tensor", target, [target, value], box, [reduced.operation])
 
 
-def tensor_reduce(op: Any, data: Any, axis: Any, mask: Any = None, dtype: Any = None, negate: Any = False, keepdims: bool = True) -> Tensor:
+def tensor_reduce(op: Any, data: Any, axis: Any, mask: Any = None, dtype: Any = None, negate: Any = False, keepdims: Any = True) -> Tensor:
     """Along the last axes."""
     dtypes.check(dtype)
     name = op if isinstance(op, str) else operation(op, ("add", "subtract", "multiply", "max", "min"), "tensor_reduce")
@@ -239,13 +239,14 @@ def tensor_reduce(op: Any, data: Any, axis: Any, mask: Any = None, dtype: Any = 
     target = temporary("tensor_reduce", "sbuf", shape, None if box is None else [(0, 1) if a in axes else one for a, one in enumerate(box)])
     if not is_empty(box):
         issue("reduce", target, [data], target.storage.box, [name], [len(axes)], 1 if negate else 0, boxes=[box])
-    if keepdims or data.ndim - len(axes) < 2:
+    if keepdims:
         return target
-    return Tensor(target.storage, 0, target.axes[:axes[0]])
+    return Tensor(target.storage, 0, target.axes[:max(axes[0], 2)])  # a tile has two axes at least
 
 
-def tensor_tensor_scan(data0: Any, data1: Any, initial: Any, op0: Any, op1: Any, mask: Any = None, dtype: Any = None) -> Tensor:
-    """r[i] = (data0[i] op0 r[i-1]) op1 data1[i]"""
+def tensor_tensor_scan(data0: Any, data1: Any, initial: Any, op0: Any, op1: Any, reverse0: Any = False, reverse1: Any = False,
+                       mask: Any = None, dtype: Any = None) -> Tensor:
+    """r[i] = (data0[i] op0 r[i-1]) op1 data1[i], the operands of either operation the other way round where it is reversed"""
     dtypes.check(dtype)
     data0, data1 = tile(data0, "tensor_tensor_scan"), tile(data1, "tensor_tensor_scan")
     need(data0.shape[0] == data1.shape[0], "err_num_partition_mismatch", f"tiles of {data0.shape} and {data1.shape}")
@@ -258,7 +259,8 @@ def tensor_tensor_scan(data0: Any, data1: Any, initial: Any, op0: Any, op1: Any,
         need(is_number(initial), "err_unsupported_value", f"the initial value of a scan is a {type(initial).__name__}")
         number = initial
     box = box_of(mask, data0.shape)
-    return issue("scan", temporary("tensor_tensor_scan", "sbuf", data0.shape, box), sources, box, names, [number])
+    return issue("scan", temporary("tensor_tensor_scan", "sbuf", data0.shape, box), sources, box, names, [number],
+                 (1 if reverse0 else 0) | (2 if reverse1 else 0))
 
 
 def nc_matmul(stationary: Any, moving: Any, transposes: bool = False, mask: Any = None) -> Tensor:
@@ -290,9 +292,12 @@ def flattened(value: Tensor) -> Tensor:
     return Tensor(view.buffer, view.offset, [view.axes[0], (count, stride)])
 
 
-def transpose(data: Any) -> Tensor:
+def transpose(data: Any, mask: Any = None) -> Tensor:
     """Through the tensor engine. [P, F] to [F, P], in PSUM."""
     data = tile(data, "transpose")
+    box = box_of(mask, data.shape)
+    need(box is None or box == [(0, n) for n in data.shape], "err_unsupported_expression_in_mask",
+         "a mask leaves a part of what is transposed: transpose that part, data[0:rows, 0:columns]")
     need(data.ndim == 2, "err_exceed_max_supported_dimension", f"a transpose of a tile of {data.ndim} axes")
     need(max(data.shape) <= 128, "err_size_of_dimension_exceed_arch_limit", f"a transpose of a tile of {data.shape}; at most 128 by 128")
     if data.storage.kind == "psum":

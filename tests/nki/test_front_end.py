@@ -106,6 +106,32 @@ class Instructions(unittest.TestCase):
             return y""", [(128, 64)], [(128, 64)])
         self.assertEqual([result["views"][one[3]] for one in result["instructions"] if one[0] == "store"], [[1, 32 * 64, 1, 64, 3, 1]])
 
+    def test_reversed_operands_of_a_scan(self):
+        result = traced("""
+            y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+            t = nl.load(x)
+            nl.store(y, nisa.tensor_tensor_scan(t, t, 0.0, np.subtract, np.add, reverse0=True))
+            nl.store(y, nisa.tensor_tensor_scan(t, t, 0.0, np.subtract, np.add, reverse1=True))
+            return y""", [(128, 64)], [(128, 64)])
+        self.assertEqual([one[7] for one in result["instructions"] if one[0] == "scan"], [1, 2])
+
+    def test_axes_that_a_reduction_does_not_keep(self):
+        result = traced("""
+            y = nl.ndarray((128, 8), dtype=x.dtype, buffer=nl.shared_hbm)
+            t = nl.load(x)
+            assert nl.sum(t, axis=[2]).shape == nl.mean(t, axis=[2]).shape == (128, 8, 1)
+            assert nl.sum(t, axis=[1, 2], keepdims=False).shape == (128, 1), "a tile has two axes at least"
+            assert nl.mean(t, axis=[2], keepdims=False).shape == (128, 8)
+            assert nisa.tensor_reduce(np.add, t, axis=[2], keepdims=False).shape == (128, 8)
+            nl.store(y, nl.sum(t, axis=[2], keepdims=False))
+            return y""", [(128, 8, 8)], [(128, 8)])
+        self.assertEqual(operations(result)[-2:], ["reduce", "store"])
+
+    def test_arguments_that_there_are_not(self):
+        for loop in ("nl.affine_range(4, step=2)", "nl.sequential_range(4, start=2)"):
+            with self.subTest(loop), self.assertRaises(TypeError):
+                traced(f"for i in {loop}: pass", [(128, 64)], [])
+
     def test_loop_reduce_begins_with_a_copy(self):
         result = traced("""
             y = nl.ndarray((128, 1), dtype=x.dtype, buffer=nl.shared_hbm)

@@ -274,7 +274,10 @@ class Machine {
     read(one, 1, p, b_);
     float last = one.numbers[0] ? *one.numbers[0] : scalar(one, 2, p);
     for (std::size_t i = 0; i < a_.size(); ++i) {
-      last = calculate(one.operations[1], calculate(one.operations[0], a_[i], last), b_[i]);
+      const float first =
+          (one.flags & 1) != 0 ? calculate(one.operations[0], last, a_[i]) : calculate(one.operations[0], a_[i], last);
+      last = (one.flags & 2) != 0 ? calculate(one.operations[1], b_[i], first)
+                                  : calculate(one.operations[1], first, b_[i]);
       a_[i] = last;
     }
   }

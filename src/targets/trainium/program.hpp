@@ -92,8 +92,8 @@ enum class Function {
 };
 
 /// Flags: of matmul 1, added to what is there, and 2, a transpose by the identity matrix, which moves bits; of
-/// activation 1, there is a bias, and 2, the scale is a tile; of tensor_scalar 1 and 2, operands are swapped; of reduce
-/// 1, the result is negated.
+/// activation 1, there is a bias, and 2, the scale is a tile; of tensor_scalar and scan 1 and 2, operands of the first
+/// and of the second operation are swapped; of reduce 1, the result is negated.
 struct Instruction {
   Op op = Op::copy;
   int line = 0;

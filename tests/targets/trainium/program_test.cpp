@@ -56,6 +56,23 @@ TEST(TrainiumProgram, ScanAndReduce_GoAlongElements) {
   for (std::size_t i = 0; i < 8; ++i) EXPECT_NEAR(y[i], scan[i] - largest, 1e-5F);
 }
 
+TEST(TrainiumProgram, ScanOfReversedOperands_SubtractsTheOtherWayRound) {
+  for (const int flags : {0, 1, 2, 3}) {
+    Json trace = silu_trace();
+    trace["instructions"] = Json::parse(R"([["load", 4, 0, 2, [0], [], [], 0], ["memset", 5, 0, 3, [], [], [0.5], 0],
+      ["scan", 6, 0, 6, [2, 3], ["subtract", "subtract"], [1.0], 0], ["store", 9, 0, 1, [6], [], [], 0]])");
+    trace["instructions"][2][7] = flags;
+    const std::vector<float> x = numbers();
+    const std::vector<float> y = outputs_of(program_of(trace), x);
+    float last = 1;
+    for (std::size_t i = 0; i < 8; ++i) {
+      last = (flags & 1) != 0 ? last - x[i] : x[i] - last;
+      last = (flags & 2) != 0 ? 0.5F - last : last - 0.5F;
+      EXPECT_EQ(y[i], last) << flags << " " << i;
+    }
+  }
+}
+
 TEST(TrainiumProgram, Matmul_TransposesTheStationaryAndAccumulates) {
   Json trace = silu_trace();
   trace["buffers"] = Json::parse(R"([["input", "x", 0, null, [128, 8]], ["output", "y", 3, null, [128, 8]],
