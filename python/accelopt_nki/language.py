@@ -55,6 +55,7 @@ def ndarray(shape: Any, dtype: Any, *, buffer: Any = None, name: str = "", fill:
 
 def full(shape: Any, fill_value: Any, dtype: Any, *, buffer: Any = None, name: str = "", lazy_initialization: Any = False) -> Tensor:
     need(operations.is_number(fill_value), "err_unsupported_value", f"a tensor is filled with a {type(fill_value).__name__}")
+    need(fill_value == fill_value, "err_unsupported_value", "a tensor is filled with nan")
     return ndarray(shape, dtype, buffer=buffer, name=name, fill=float(fill_value))
 
 

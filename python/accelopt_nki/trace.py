@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import sys
 from dataclasses import dataclass, field
 from types import CodeType
@@ -11,6 +12,7 @@ from typing import Any, Sequence
 
 from .catalogue import NkiError, need
 
+INFINITIES = {math.inf: "inf", -math.inf: "-inf"}  # JSON has no number for them
 BANK = 512  # elements of a partition of a bank of PSUM
 MOST_INSTRUCTIONS = 400_000
 MOST_BUFFERS = 400_000
@@ -101,6 +103,8 @@ class Trace:
     def buffer(self, kind: str, name: str, shape: Sequence[int], **more: Any) -> Buffer:
         if len(self.buffers) >= MOST_BUFFERS:
             raise NkiError("err_unsupported_value", f"over {MOST_BUFFERS} tiles")
+        fill = more.get("fill")
+        need(fill == fill, "err_unsupported_value", f"{name} is filled with nan")
         one = Buffer(len(self.buffers), kind, name, tuple(shape), line=more.pop("line", 0) or line_now(), scope=self.scope, **more)
         self.buffers.append(one)
         return one
@@ -110,6 +114,8 @@ class Trace:
             raise NkiError("err_unsupported_value", f"over {MOST_INSTRUCTIONS} instructions")
         instruction.line = instruction.line or line_now()
         instruction.iteration = self.here
+        for number in instruction.numbers:
+            need(number == number, "err_unsupported_value", "an operand is nan")
         for source in instruction.sources:
             if not self.open[source.buffer.scope]:
                 self.refuse(source.buffer)
@@ -184,9 +190,9 @@ class Trace:
                 axes = known[id(one.axes)] = tuple([number for axis in one.axes for number in axis])
             key = (one.buffer.number, one.offset, *axes)
             return views.setdefault(key, len(views))
-        instructions = [[one.op, one.line, one.iteration, view(one.target), [view(s) for s in one.sources], one.operations, one.numbers,
-                         one.flags] for one in self.folded()]
-        return {"buffers": [[b.kind, b.name, b.line, b.fill, list(b.shape)] for b in self.buffers], "views": [list(v) for v in views],
+        instructions = [[one.op, one.line, one.iteration, view(one.target), [view(s) for s in one.sources], one.operations,
+                         [INFINITIES.get(n, n) for n in one.numbers], one.flags] for one in self.folded()]
+        return {"buffers": [[b.kind, b.name, b.line, INFINITIES.get(b.fill, b.fill), list(b.shape)] for b in self.buffers], "views": [list(v) for v in views],
                 "loops": [list(one) for one in self.loops], "iterations": [list(one) for one in self.iterations],
                 "instructions": instructions}
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """python/accelopt_nki: what kernels issue, and what is refused by name. Neither numpy nor a compiler is needed."""
 
+import json
 import pathlib
 import sys
 import textwrap
@@ -131,6 +132,16 @@ class Instructions(unittest.TestCase):
         for loop in ("nl.affine_range(4, step=2)", "nl.sequential_range(4, start=2)"):
             with self.subTest(loop), self.assertRaises(TypeError):
                 traced(f"for i in {loop}: pass", [(128, 64)], [])
+
+    def test_infinities_have_names(self):
+        result = traced("""
+            y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+            low = nl.full((128, 64), -np.inf, dtype=nl.float32)
+            nl.store(y, nl.minimum(nl.maximum(nl.load(x), low), np.inf))
+            return y""", [(128, 64)], [(128, 64)])
+        self.assertIn("-inf", [buffer[3] for buffer in result["buffers"]])
+        self.assertEqual([one[6] for one in result["instructions"] if one[0] == "tensor_scalar"], [["inf"]])
+        json.dumps(result, allow_nan=False)
 
     def test_loop_reduce_begins_with_a_copy(self):
         result = traced("""

@@ -62,9 +62,15 @@ Result<std::size_t> index(const Json& value, std::size_t count) {
   return static_cast<std::size_t>(out);
 }
 
+/// Of float32; "inf" and "-inf" are numbers that JSON does not have.
 Result<float> number(const Json& value) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  if (value == "inf" || value == "-inf") return value == "inf" ? kInfinity : -kInfinity;
   if (!value.is_number()) return damaged("has no number where one belongs");
-  return static_cast<float>(value.get<double>());
+  const auto exact = value.get<double>();
+  if (std::abs(exact) > static_cast<double>(std::numeric_limits<float>::max()))
+    return exact > 0 ? kInfinity : -kInfinity;
+  return static_cast<float>(exact);
 }
 
 Result<const Json*> list(const Json& value, std::size_t size) {

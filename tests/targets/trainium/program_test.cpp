@@ -73,6 +73,17 @@ TEST(TrainiumProgram, ScanOfReversedOperands_SubtractsTheOtherWayRound) {
   }
 }
 
+TEST(TrainiumProgram, Infinities_AreReadByTheirNames) {
+  Json trace = silu_trace();
+  trace["buffers"][3][3] = "-inf";
+  trace["instructions"] = Json::parse(R"([["load", 4, 0, 2, [0], [], [], 0],
+    ["tensor_tensor", 5, 0, 4, [2, 3], ["max"], [], 0], ["tensor_scalar", 6, 0, 5, [4], ["min"], ["inf"], 0],
+    ["tensor_scalar", 7, 0, 6, [5], ["min"], [1e60], 0], ["store", 9, 0, 1, [6], [], [], 0]])");
+  EXPECT_EQ(outputs_of(program_of(trace), numbers()), numbers());
+  trace["instructions"][2][5] = {"max"};
+  EXPECT_EQ(outputs_of(program_of(trace), numbers())[0], INFINITY);
+}
+
 TEST(TrainiumProgram, Matmul_TransposesTheStationaryAndAccumulates) {
   Json trace = silu_trace();
   trace["buffers"] = Json::parse(R"([["input", "x", 0, null, [128, 8]], ["output", "y", 3, null, [128, 8]],
@@ -145,6 +156,8 @@ TEST(TrainiumProgram, HostileTraces_AreCorrupt) {
       {"/instructions/0/4", Json::array()},
       {"/instructions/1/6", Json::array({nullptr})},  // a scale that is nowhere
       {"/instructions/1/7", 3},
+      {"/instructions/2/6", {"nan"}},
+      {"/buffers/2/3", "nan"},
       {"/instructions/2/5", {"add", "add"}},
       {"/instructions/4/4", {2}},
       {"/views", "none"},
