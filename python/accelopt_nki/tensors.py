@@ -267,6 +267,7 @@ class Tensor:
                 begin, end = begin + count if begin < 0 else begin, end + count if end < 0 else end
                 need(0 <= begin <= end <= count and step > 0, "err_tensor_access_out_of_bound",
                      f"{self.storage.name}[{begin}:{end}] along an axis of {count}")
+                need(begin < end, "err_unsupported_value", f"{self.storage.name}[{begin}:{end}] has no elements")
                 offset += begin * stride
                 axes.append((-(-(end - begin) // step), stride * step))
                 blocks += axis < self.blocks
