@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
+#include "targets/trainium/carried.hpp"
 #include "targets/trainium/slices.hpp"
 
 namespace accelopt::targets::trainium {
@@ -26,7 +28,7 @@ class Checker {
     for (const Instruction& one : program_.instructions) {
       if (std::string message = instruction(one); !message.empty()) return {one.line, std::move(message)};
     }
-    if (Refusal refusal = writes_on_chip(); !refusal.message.empty()) return refusal;
+    if (Refusal refusal = carried(); !refusal.message.empty()) return refusal;
     return writes();
   }
 
@@ -149,20 +151,6 @@ class Checker {
     return {};
   }
 
-  /// The affine loop whose iterations both instructions are in different ones of; none: -1.
-  [[nodiscard]] std::int32_t racing(std::uint32_t a, std::uint32_t b) const {
-    std::int32_t loop = -1;
-    while (a != b) {  // up to the iteration that both are in; parents have smaller numbers
-      const Iteration& one = program_.iterations[std::max(a, b)];
-      const Iteration& other = program_.iterations[std::min(a, b)];
-      loop = one.loop == other.loop ? one.loop : -1;
-      if (a == one.parent || b == one.parent) loop = -1;
-      (a > b ? a : b) = one.parent;
-      if (loop >= 0 && other.parent == one.parent) break;
-    }
-    return loop >= 0 && program_.loops[static_cast<std::size_t>(loop)].kind == LoopKind::affine ? loop : -1;
-  }
-
   [[nodiscard]] Refusal race(const Instruction& one, const Instruction& before, std::string_view what,
                              std::string_view advice) const {
     return {one.line,
@@ -171,40 +159,20 @@ class Checker {
                         what, described(program_.buffer_of(one.target)), before.line, one.line, advice)};
   }
 
-  /// Whether it writes what it finds there too: sums of products, nl.loop_reduce, +=. Affine loops may do that.
-  [[nodiscard]] bool accumulates(const Instruction& one) const {
-    if (one.op == Op::matmul) return (one.flags & 1U) != 0;
-    return std::any_of(one.sources.begin(), one.sources.end(), [&](std::uint32_t source) {
-      return program_.view(source).buffer == program_.view(one.target).buffer;
-    });
-  }
-
-  /// No place of a tile is written anew by two iterations of an affine loop.
-  Refusal writes_on_chip() {
-    std::vector<std::vector<std::uint32_t>> writers(program_.buffers.size());  // instructions, of tiles with several
-    for (std::size_t i = 0; i < program_.instructions.size(); ++i) {
-      const Instruction& one = program_.instructions[i];
-      const std::uint32_t buffer = program_.view(one.target).buffer;
-      if (on_chip(program_.buffers[buffer].space) && !accumulates(one))
-        writers[buffer].push_back(static_cast<std::uint32_t>(i));
-    }
-    std::vector<std::uint32_t> writer;  // instruction + 1 by element
-    for (std::size_t buffer = 0; buffer < writers.size(); ++buffer) {
-      const std::vector<std::uint32_t>& own = writers[buffer];
-      const auto races = [&](std::uint32_t a, std::uint32_t b) {
-        return racing(program_.instructions[a].iteration, program_.instructions[b].iteration) >= 0;
-      };
-      if (own.size() < 2 || std::adjacent_find(own.begin(), own.end(), races) == own.end()) continue;
-      writer.assign(static_cast<std::size_t>(program_.buffers[buffer].size()), 0);
-      for (const std::uint32_t number : own) {
-        const View& view = program_.view(program_.instructions[number].target);
-        const std::uint32_t other = mark(view, writer, number + 1, 0, view.offset);
-        if (other != 0)
-          return race(program_.instructions[number], program_.instructions[other - 1], "tile",
-                      "make the tile in the loop");
-      }
-    }
-    return {};
+  /// What an iteration of an affine loop leaves to another one, on tiles and in HBM.
+  [[nodiscard]] Refusal carried() const {
+    const std::optional<Carried> found = carried_dependence(program_);
+    if (!found) return {};
+    const Instruction& before = program_.instructions[found->first];
+    const Instruction& one = program_.instructions[found->second];
+    const Buffer& buffer = program_.buffers[found->buffer];
+    const char* const what = on_chip(buffer.space) ? "tile" : buffer.space == Space::output ? "output" : "tensor";
+    if (found->kind == Carried::Kind::both_write)
+      return race(one, before, what, fmt::format("make the {} in the loop", what));
+    return {one.line,
+            fmt::format("err_unexpected_output_dependencies: an iteration of an affine_range reads what another one "
+                        "writes to {} {} (lines {} and {}); use sequential_range",
+                        what, described(buffer), before.line, one.line)};
   }
 
   /// Outputs are written whole, and no place by two iterations of an affine loop.
@@ -253,7 +221,8 @@ class Checker {
       std::uint32_t& slot = own[static_cast<std::size_t>(at)];
       if (slot != 0 && slot != number && slot != last) {
         last = slot;
-        if (racing(program_.instructions[slot - 1].iteration, program_.instructions[number - 1].iteration) >= 0)
+        if (racing_loop(program_, program_.instructions[slot - 1].iteration,
+                        program_.instructions[number - 1].iteration) >= 0)
           return slot;
       }
       slot = number;

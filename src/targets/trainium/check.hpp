@@ -15,8 +15,8 @@ struct Refusal {
   std::string message;  ///< empty: nothing is refused
 };
 
-/// Limits of sizes, memory spaces, partitions and banks; iterations of an affine loop that write one place; outputs
-/// that are not written.
+/// Limits of sizes, memory spaces, partitions and banks; iterations of an affine loop whose order matters; outputs that
+/// are not written.
 Refusal check(const Program& program, const Generation& chip);
 
 }  // namespace accelopt::targets::trainium

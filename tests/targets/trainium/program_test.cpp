@@ -214,5 +214,43 @@ TEST(TrainiumCheck, TwoIterationsOfAnAffineLoop_WriteOnePlace) {
   EXPECT_EQ(check(program_of(trace), kTrn1).message, "");
 }
 
+/// The name of what is refused if two iterations of a loop do this to one tile, whose result is stored after it.
+std::string combined_by(const char* kind, const char* first, const char* second) {
+  Json trace = silu_trace();
+  trace["buffers"][4][3] = 1.0;
+  trace["loops"] = {{3, kind, 2}};
+  trace["iterations"] = {{0, -1, 0}, {0, 0, 0}, {0, 0, 1}};
+  const Json none = Json::array();
+  trace["instructions"] = Json::array({{"load", 4, 0, 2, {0}, none, none, 0},
+                                       {"tensor_tensor", 5, 1, 4, {4, 2}, {first}, none, 0},
+                                       {"tensor_tensor", 6, 2, 4, {4, 2}, {second}, none, 0},
+                                       {"store", 7, 0, 1, {4}, none, none, 0}});
+  const Refusal refusal = check(program_of(trace), kTrn1);
+  return refusal.message.substr(0, refusal.message.find(':'));
+}
+
+TEST(TrainiumCheck, IterationsThatCombineOnePlaceInOneWay_MayBeInAnyOrder) {
+  for (const char* one : {"add", "subtract", "multiply", "divide", "max", "min"})
+    EXPECT_EQ(combined_by("affine", one, one), "");
+  EXPECT_EQ(combined_by("affine", "add", "subtract"), "");
+  for (const auto& [first, second] : {std::pair("add", "multiply"), {"max", "min"}, {"less", "less"}}) {
+    EXPECT_EQ(combined_by("affine", first, second), "err_unexpected_output_dependencies") << first << second;
+    EXPECT_EQ(combined_by("sequential", first, second), "");
+  }
+}
+
+TEST(TrainiumCheck, IterationThatReadsAnotherOnesWrite_IsNamedWithBothLines) {
+  Json trace = silu_trace();
+  trace["loops"] = {{3, "affine", 2}};
+  trace["iterations"] = {{0, -1, 0}, {0, 0, 0}, {0, 0, 1}};
+  for (std::size_t i = 0; i < 3; ++i) trace["instructions"][i][2] = 1;
+  for (std::size_t i = 3; i < 6; ++i) trace["instructions"][i][2] = 2;
+  const Refusal refusal = check(program_of(trace), kTrn1);
+  EXPECT_EQ(refusal.line, 7);
+  EXPECT_NE(refusal.message.find("reads what another one writes to tile \"sum\" (line 6) (lines 6 and 7)"),
+            std::string::npos)
+      << refusal.message;
+}
+
 }  // namespace
 }  // namespace accelopt::targets::trainium
