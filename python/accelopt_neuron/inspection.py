@@ -16,9 +16,11 @@ NUMPY = {"float32", "float16", "int32", "uint32", "int16", "uint16", "int8", "ui
          "maximum", "minimum", "max", "min", "sum", "exp", "sqrt", "square", "tanh", "dtype", "identity", "eye", "full", "zeros", "ones"}
 BUILTINS = {"eval", "exec", "compile", "open", "getattr", "setattr", "delattr", "globals", "locals", "vars", "input", "breakpoint", "type", "super", "object",
             "dir", "help", "exit", "quit", "memoryview", "classmethod", "staticmethod", "property"}
-# Lead from a value to the interpreter.
-INNER = {"format", "format_map", "mro", "func_globals", "gi_frame", "gi_code", "cr_frame", "cr_code", "ag_frame", "ag_code", "tb_frame", "tb_next", "f_back",
-         "f_builtins", "f_code", "f_globals", "f_locals"}
+# What kernels ask values for: tensors, arrays and types, the axes of nl.mgrid, nl.tile_size, lists and dictionaries. Others write files (an array's tofile)
+# or lead to the interpreter (a generator's gi_frame).
+ATTRIBUTES = {"shape", "dtype", "ndim", "size", "reshape", "broadcast_to", "astype", "type", "itemsize", "p", "x", "y", "z",
+              "pmax", "psum_fmax", "gemm_stationary_fmax", "gemm_moving_fmax", "bn_stats_fmax", "psum_min_align", "sbuf_min_align",
+              "total_available_sbuf_size", "append", "extend", "insert", "pop", "index", "count", "items", "keys", "values", "get", "start", "stop", "step"}
 
 
 class Refused(Exception):
@@ -34,6 +36,7 @@ class Inspection(ast.NodeVisitor):
 
     def __init__(self) -> None:
         self.modules: dict[str, Any] = {}  # by the name that the kernel gives them
+        self.names: dict[str, Any] = {}  # all that it imports, by the name that it gives it
 
     def imported(self, node: Any, module: str) -> Any:
         if module not in MODULES:
@@ -43,16 +46,21 @@ class Inspection(ast.NodeVisitor):
     def visit_Import(self, node: ast.Import) -> None:
         for one in node.names:
             module = self.imported(node, one.name)
-            self.modules[one.asname or one.name.split(".")[0]] = module if one.asname else importlib.import_module(one.name.split(".")[0])
+            self.bind(node, one.asname or one.name.split(".")[0], module if one.asname else importlib.import_module(one.name.split(".")[0]))
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         module = self.imported(node, node.module or "") if not node.level else self.imported(node, ".")
         for one in node.names:
             if one.name == "*":
                 raise Refused(node, "a kernel names what it imports")
-            found = self.member(node, module, one.name)
-            if isinstance(found, types.ModuleType):
-                self.modules[one.asname or one.name] = found
+            self.bind(node, one.asname or one.name, self.member(node, module, one.name))
+
+    def bind(self, node: Any, name: str, value: Any) -> None:
+        """A name has one meaning wherever it stands."""
+        if self.names.setdefault(name, value) is not value:
+            raise Refused(node, f"{name} is imported already, as something else")
+        if isinstance(value, types.ModuleType):
+            self.modules[name] = value
 
     def member(self, node: Any, module: Any, name: str) -> Any:
         """What the module has by this name; none: it has not, and the kernel fails as it would anywhere."""
@@ -78,7 +86,7 @@ class Inspection(ast.NodeVisitor):
         return None
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
-        if node.attr.startswith("_") or node.attr in INNER:
+        if node.attr.startswith("_"):
             raise Refused(node, f".{node.attr} is no part of NKI")
         if not isinstance(node.ctx, ast.Load):
             raise Refused(node, f".{node.attr} is not a kernel's to change")
@@ -88,6 +96,8 @@ class Inspection(ast.NodeVisitor):
             if self.module_of(node) is not None and not self.used_as_owner(node):
                 raise Refused(node, "a module is no value")
             return
+        if node.attr not in ATTRIBUTES:
+            raise Refused(node, f"a kernel has no use for .{node.attr} of a value")
         self.visit(node.value)
 
     def used_as_owner(self, node: ast.AST) -> bool:
@@ -96,11 +106,13 @@ class Inspection(ast.NodeVisitor):
     def visit_Name(self, node: ast.Name) -> None:
         if node.id.startswith("__") or node.id in BUILTINS:
             raise Refused(node, f"a kernel has no use for {node.id}")
+        if node.id in self.names and not isinstance(node.ctx, ast.Load):
+            raise Refused(node, f"{node.id} is imported, and not a kernel's to change")
         if node.id in self.modules and (not isinstance(node.ctx, ast.Load) or not self.used_as_owner(node)):
             raise Refused(node, f"{node.id} is a module, and no value")
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
-        if node.name in self.modules or node.name in BUILTINS or node.name.startswith("__"):
+        if node.name in self.names or node.name in BUILTINS or node.name.startswith("__"):
             raise Refused(node, f"{node.name} is no name for a function here")
         self.generic_visit(node)
 
@@ -111,8 +123,18 @@ class Inspection(ast.NodeVisitor):
         raise Refused(node, "a kernel waits for nothing")
 
     def visit_arg(self, node: ast.arg) -> None:
-        if node.arg in self.modules or node.arg in BUILTINS or node.arg.startswith("__"):
+        if node.arg in self.names or node.arg in BUILTINS or node.arg.startswith("__"):
             raise Refused(node, f"{node.arg} is no name for a parameter here")
+        if node.annotation is not None:
+            self.visit(node.annotation)
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
+        if node.name is not None and (node.name in self.names or node.name in BUILTINS or node.name.startswith("__")):
+            raise Refused(node, f"{node.name} is no name for an exception here")
+        self.generic_visit(node)
+
+    def visit_Match(self, node: ast.Match) -> None:
+        raise Refused(node, "a kernel has no use for match, whose patterns ask values for attributes")
 
 
 def inspect(source: str, name: str) -> None:

@@ -41,7 +41,7 @@ def function_of(source: str, file: str, name: str) -> Any:
     module = types.ModuleType("accelopt_kernel")
     module.__file__ = file
     sys.modules[module.__name__] = module  # where the vendor's package looks for a kernel's source
-    exec(compile(source, file, "exec"), module.__dict__)  # inspected before
+    exec(compile(source, file, "exec", dont_inherit=True), module.__dict__)  # inspected before
     found = getattr(module, name, None)
     if not callable(found):
         raise ContractError(f"the file has no function {name}")
