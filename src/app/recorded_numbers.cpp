@@ -10,6 +10,7 @@
 #include "evaluation/evaluator_json.hpp"
 #include "evaluation/race/recompute.hpp"
 #include "evaluation/roofline.hpp"
+#include "model/target_description.hpp"
 
 namespace accelopt::app {
 namespace {
@@ -23,6 +24,14 @@ constexpr double kSame = 1e-9;
 /// A run that was resumed on another card of its kind measured against that card's peaks, which are not on record;
 /// cards of one kind were seen 2.2 % apart.
 constexpr double kCardsDiffer = 0.03;
+
+/// That some version takes by itself: since version 2 of the statistics a confirmation has eight.
+constexpr int kFewestRestarts = 3;
+
+/// As people name a measurement's step.
+std::string short_step(const std::string& step) {
+  return step.substr(0, step.find(':') + 13);
+}
 
 bool nearly_equal(double a, double b) {
   return std::fabs(a - b) <= kSame * std::max(std::fabs(a), std::fabs(b));
@@ -59,7 +68,7 @@ Result<void> require_equal(const std::string& what, const model::WorkloadTiming&
 }
 
 /// Times that logarithms can be taken of.
-bool are_times(const std::vector<model::BlockSample>& samples) {
+bool all_are_times(const std::vector<model::BlockSample>& samples) {
   const auto positive = [](const std::vector<double>& times) {
     return std::all_of(times.begin(), times.end(), [](double time) { return std::isfinite(time) && time > 0; });
   };
@@ -97,6 +106,45 @@ Result<RecordedNumbers> RecordedNumbers::of(const std::vector<journal::StepRecor
 Result<void> RecordedNumbers::check() const {
   for (const Measured& measured : measured_) TRY(check(measured));
   for (const RacedPlayoff& playoff : playoffs_) TRY(check(playoff));
+  return {};
+}
+
+bool RecordedNumbers::is_by_means(const Measured& measured) const {
+  return settings_.protocol == model::Protocol::paper && measured.evaluation.kind == model::EvaluationKind::triage;
+}
+
+Result<void> RecordedNumbers::check_clock(const std::string& what, const model::Environment& environment) const {
+  const std::string& clock = environment.clock;
+  const std::string& of_run = opened_.baseline.environment.clock;
+  if (clock != of_run) {
+    return base::fail(ErrorCode::corrupt, fmt::format("{}: its clock is \"{}\", and that of the run's baseline \"{}\"",
+                                                      what, clock, of_run));
+  }
+  const model::TargetDescription& target = model::target_of(task_);
+  const bool known = clock.empty() || (clock == model::kModelledClock && !target.models.empty()) ||
+                     (clock == model::kDeterministicClock && target.counts_time);
+  if (known) return {};
+  return base::fail(ErrorCode::corrupt,
+                    what + ": no device of target " + task_.target + " has a clock \"" + clock + "\"");
+}
+
+Result<void> RecordedNumbers::check_rules() const {
+  const evaluation::MeasureSettings usual;
+  const auto weaker = [](const char* name, auto value, auto bound) {
+    return base::fail(ErrorCode::corrupt,
+                      fmt::format("{} is {}, and no accelopt measures with less care than {}", name, value, bound));
+  };
+  if (settings_.confirm_restarts < kFewestRestarts)
+    return weaker("confirm_restarts", settings_.confirm_restarts, kFewestRestarts);
+  if (settings_.confirm_min_blocks < usual.confirm_min_blocks)
+    return weaker("confirm_min_blocks", settings_.confirm_min_blocks, usual.confirm_min_blocks);
+  if (settings_.confirm_half_width > usual.confirm_half_width)
+    return weaker("confirm_half_width", settings_.confirm_half_width, usual.confirm_half_width);
+  if (settings_.playoff_min_blocks < usual.playoff_min_blocks)
+    return weaker("playoff_min_blocks", settings_.playoff_min_blocks, usual.playoff_min_blocks);
+  TRY(check_clock("the opening", opened_.baseline.environment));
+  for (const Measured& measured : measured_)
+    TRY(check_clock(short_step(measured.step), measured.evaluation.environment));
   return {};
 }
 
@@ -156,14 +204,19 @@ Result<void> RecordedNumbers::check(const RacedPlayoff& playoff) const {
 }
 
 Result<void> RecordedNumbers::check(const Measured& measured) const {
-  const std::string what = measured.step.substr(0, measured.step.find(':') + 13);
+  const std::string what = short_step(measured.step);
   const model::Evaluation& recorded = measured.evaluation;
   const auto kind = model::step_kind(measured.step) == StepKind::confirm ? model::EvaluationKind::confirm
                                                                          : model::EvaluationKind::triage;
   if (recorded.kind != kind) return base::fail(ErrorCode::corrupt, what + ": it is a measurement of another kind");
-  if (!are_times(recorded.samples)) return base::fail(ErrorCode::corrupt, what + ": a sample is no time");
+  if (!all_are_times(recorded.samples)) return base::fail(ErrorCode::corrupt, what + ": a sample is no time");
+  if (is_by_means(measured)) return {};
+  if (recorded.samples.empty()) return base::fail(ErrorCode::corrupt, what + ": it has no samples");
   const auto again = evaluation::recompute(task_, settings_, recorded);
-  if (!again) return base::fail(ErrorCode::corrupt, what + ": it has no samples of the task's workloads");
+  if (!again)
+    return base::fail(ErrorCode::corrupt, what +
+                                              ": its samples are none of a race of the task's workloads, or go on "
+                                              "after the decision");
   if (again->verdict != recorded.verdict)
     return differ(what + ": the verdict", std::string(to_string(recorded.verdict)),
                   std::string(to_string(again->verdict)));
@@ -199,20 +252,35 @@ Result<void> RecordedNumbers::check_roofline(const std::string& step, const mode
 }
 
 std::string RecordedNumbers::summary() const {
-  const auto confirmations = std::count_if(measured_.begin(), measured_.end(), [](const Measured& one) {
-    return one.evaluation.kind == model::EvaluationKind::confirm;
-  });
+  std::ptrdiff_t races = 0;
+  std::ptrdiff_t means = 0;
+  std::ptrdiff_t confirmations = 0;
+  std::ptrdiff_t by_blocks = 0;
   std::size_t samples = 0;
-  for (const Measured& one : measured_) samples += one.evaluation.samples.size();
+  for (const Measured& one : measured_) {
+    const bool confirmed = one.evaluation.kind == model::EvaluationKind::confirm;
+    ++(is_by_means(one) ? means : confirmed ? confirmations : races);
+    if (confirmed && one.evaluation.statistics == 1) ++by_blocks;
+    if (!is_by_means(one)) samples += one.evaluation.samples.size();
+  }
   for (const RacedPlayoff& playoff : playoffs_) samples += playoff.report.samples.size();
   const auto bare = std::count_if(playoffs_.begin(), playoffs_.end(),
                                   [](const RacedPlayoff& playoff) { return playoff.lacks_samples(); });
-  return fmt::format(
+  std::string text = fmt::format(
       "verdicts, intervals, scores, times and roofline shares follow from the samples (races: {}, play-offs: {}, "
-      "confirmations: {}, blocks: {}){}",
-      static_cast<std::ptrdiff_t>(measured_.size()) - confirmations,
-      static_cast<std::ptrdiff_t>(playoffs_.size()) - bare, confirmations, samples,
-      bare > 0 ? fmt::format("; scores of play-offs ({}) have none on record", bare) : "");
+      "confirmations: {}, blocks: {})",
+      races, static_cast<std::ptrdiff_t>(playoffs_.size()) - bare, confirmations, samples);
+  if (bare > 0) text += fmt::format("; scores of play-offs ({}) have none on record", bare);
+  if (means > 0) text += fmt::format("; races ({}) are means of the paper's protocol, taken as they are", means);
+  if (by_blocks > 0)
+    text += fmt::format("; intervals of confirmations ({}) leave out how far restarts lie apart", by_blocks);
+  const evaluation::MeasureSettings usual;
+  if (by_blocks < confirmations && settings_.confirm_restarts < usual.confirm_restarts)
+    text +=
+        fmt::format("; {} restarts were enough, where {} are now", settings_.confirm_restarts, usual.confirm_restarts);
+  if (settings_.allow_regression > usual.allow_regression)
+    text += fmt::format("; workloads may be up to {:.3g} % slower", 100 * settings_.allow_regression);
+  return text;
 }
 
 }  // namespace accelopt::app

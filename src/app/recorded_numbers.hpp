@@ -24,8 +24,12 @@ class RecordedNumbers {
   /// That the run measured on.
   [[nodiscard]] const std::string& device() const { return opened_.device.name; }
   /// Whether verdicts, ratios, times and shares of the roofline are those of the samples. @error corrupt: the message
-  /// names the first that is not, with both values. Of the protocol by blocks, which alone keeps samples.
+  /// names the first that is not, with both values. Races and play-offs of the paper's protocol, which are means, are
+  /// taken as they are.
   [[nodiscard]] base::Result<void> check() const;
+  /// Whether all was measured in one way that the run could have: by one clock, which is one of the target's, and under
+  /// rules that no flag and no version makes weaker. @error corrupt.
+  [[nodiscard]] base::Result<void> check_rules() const;
   /// Whether all play-offs have their samples. Those before 0.1.0's evidence of version 2 have none.
   [[nodiscard]] base::Result<void> require_playoff_samples() const;
   /// Whether all confirmations are judged by how far restarts lie apart, too. Those of evidence before version 3 are
@@ -48,6 +52,9 @@ class RecordedNumbers {
     [[nodiscard]] bool lacks_samples() const { return report.blocks > 0 && report.samples.empty(); }
   };
 
+  /// Its numbers are means, not blocks.
+  [[nodiscard]] bool is_by_means(const Measured& measured) const;
+  [[nodiscard]] base::Result<void> check_clock(const std::string& what, const model::Environment& environment) const;
   [[nodiscard]] base::Result<void> check(const Measured& measured) const;
   [[nodiscard]] base::Result<void> check(const RacedPlayoff& playoff) const;
   [[nodiscard]] base::Result<void> check_roofline(const std::string& step, const model::WorkloadTiming& timing) const;

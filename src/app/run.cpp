@@ -40,6 +40,10 @@ ACCELOPT_JSON(AgentFlags) {
                  it.exit_when_waiting, "prompts", it.prompts);
 }
 
+model::Protocol protocol_of(search::Rules rules) {
+  return rules == search::Rules::paper ? model::Protocol::paper : model::Protocol::blocks;
+}
+
 Json to_json(const RunSettings& settings) {
   Json out = {{"search", settings.search},       {"measure", settings.measure},
               {"agents", settings.agents},       {"device", to_json(settings.device)},
@@ -53,8 +57,7 @@ base::Result<RunSettings> run_settings_from(const Json& json) {
   RunSettings settings;
   TRY_ASSIGN(settings.search,
              base::decode<search::SearchSettings>(json.value("search", Json::object()), "the run's settings"));
-  TRY_ASSIGN(settings.measure,
-             base::decode<evaluation::MeasureSettings>(json.value("measure", Json::object()), "the run's settings"));
+  TRY_ASSIGN(settings.measure, evaluation::read_settings(json.value("measure", Json::object()), "the run's settings"));
   TRY_ASSIGN(settings.agents, base::decode<AgentFlags>(json.value("agents", Json::object()), "the run's settings"));
   TRY_ASSIGN(settings.device, device_flags_from(json.value("device", Json::object())));
   settings.knowledge = kNoKnowledge;  // of a run of before there was one

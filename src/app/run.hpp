@@ -31,6 +31,9 @@ struct RunSettings {
   int tests = 0;                  ///< that a tester is asked for, of a task of a repository
 };
 
+/// How runs under these rules measure.
+model::Protocol protocol_of(search::Rules rules);
+
 base::Json to_json(const RunSettings& settings);
 base::Result<RunSettings> run_settings_from(const base::Json& json);
 

@@ -120,8 +120,7 @@ Result<std::vector<model::Experience>> RunDetail::experiences() const {
 }
 
 std::optional<evaluation::Recomputed> RunDetail::recomputed(const ShownRace& race) const {
-  const auto measure =
-      base::decode<evaluation::MeasureSettings>(run_.settings.value("measure", Json::object()), "journal");
+  const auto measure = evaluation::read_settings(run_.settings.value("measure", Json::object()), "journal");
   if (!measure) return std::nullopt;
   return evaluation::recompute(run_.task, *measure, race.evaluation);
 }

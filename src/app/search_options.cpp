@@ -191,7 +191,7 @@ base::Result<RunSettings> settings_from(const SearchFlags& flags, const Config& 
                             flags.allow_regression));
   }
   settings.measure.allow_regression = flags.allow_regression;
-  if (search.rules == search::Rules::paper) settings.measure.protocol = model::Protocol::paper;
+  settings.measure.protocol = protocol_of(search.rules);
   if (flags.preset == search::kNkiBench) settings.measure.outputs = model::OutputCheck::nkibench;
   TRY_ASSIGN(settings.schedule, search::parse_schedule(flags.schedule));
   settings.agents = flags.agents;

@@ -40,10 +40,7 @@ class Verifier {
     out_.root = root_hash(members_);
     if (!check("record", read_record())) return std::move(out_);
     check("sources", check_sources());
-    if (settings_.measure.protocol == model::Protocol::blocks)
-      check("numbers", check_numbers());
-    else
-      out_.checks.push_back({"numbers", CheckState::left_out, "the paper's protocol keeps no samples"});
+    check("numbers", check_numbers());
     auto replayed = replay();
     if (!replayed && replayed.error().code == ErrorCode::cancelled) return tl::make_unexpected(replayed.error());
     check("result", replayed ? check_result(*replayed) : Result<std::string>(tl::make_unexpected(replayed.error())));
@@ -73,6 +70,12 @@ class Verifier {
     TRY_ASSIGN(evidence_, unpack_evidence(members_));
     const journal::RunInfo& run = evidence_.run;
     TRY_ASSIGN(settings_, run_settings_from(run.settings));
+    const model::Protocol protocol = protocol_of(settings_.search.rules);
+    if (settings_.measure.protocol != protocol) {
+      return fail(ErrorCode::corrupt,
+                  fmt::format("run.json: it measured by the protocol \"{}\", and its search's rules give \"{}\"",
+                              model::to_string(settings_.measure.protocol), model::to_string(protocol)));
+    }
     const int places = search::beam_width(settings_.search);
     TRY_ASSIGN(numbers_, RecordedNumbers::of(evidence_.steps, run.task, settings_.measure, places));
     out_.run = run.id;
@@ -114,6 +117,7 @@ class Verifier {
 
   /// Verdicts, intervals, times and shares by the samples.
   [[nodiscard]] Result<std::string> check_numbers() const {
+    TRY(numbers_.check_rules());
     if (evidence_.schema >= kEvidenceWithPlayoffSamples) TRY(numbers_.require_playoff_samples());
     if (evidence_.schema >= kEvidenceWithSpreadOfRestarts) TRY(numbers_.require_spread_of_restarts());
     TRY(numbers_.check());

@@ -153,29 +153,6 @@ Result<BundleItem> read_item(const std::filesystem::path& folder, const Json& li
   return item;
 }
 
-/// Settings that would keep a machine busy for ever or use up its memory are not a search's.
-Result<void> check_bounds(const evaluation::MeasureSettings& settings) {
-  constexpr int kMostCount = 100'000;
-  constexpr int kMostSlots = 1024;
-  constexpr double kMostSeconds = 86'400;
-  constexpr double kMostPerSecond = 1e18;
-  const auto count = [](int value) { return value >= 0 && value <= kMostCount; };
-  const auto seconds = [](double value) { return value >= 0 && value <= kMostSeconds; };
-  const auto rate = [](double value) { return value >= 0 && value <= kMostPerSecond; };
-  const bool good =
-      settings.slots >= 1 && settings.slots <= kMostSlots && count(settings.playoff_min_blocks) &&
-      count(settings.playoff_max_blocks) && count(settings.confirm_min_blocks) && count(settings.confirm_max_blocks) &&
-      count(settings.confirm_restarts) && seconds(settings.max_seconds_per_workload) &&
-      seconds(settings.max_tuning_seconds) && seconds(settings.call_limit_seconds) &&
-      (!settings.known_peaks ||
-       (rate(settings.known_peaks->flops_per_second) && rate(settings.known_peaks->flops_per_second_float64) &&
-        rate(settings.known_peaks->bytes_per_second) && rate(settings.known_peaks->last_level_bytes_per_second) &&
-        rate(settings.known_peaks->tensor_flops_per_second) &&
-        rate(settings.known_peaks->tensor_tf32_flops_per_second)));
-  if (!good) return fail(ErrorCode::corrupt, "its settings are out of bounds");
-  return {};
-}
-
 Result<Bundle> decode_manifest(const std::filesystem::path& folder, const Json& manifest) {
   Bundle bundle;
   const auto text = [&](const char* key, std::string& out) -> Result<void> {
@@ -191,9 +168,7 @@ Result<Bundle> decode_manifest(const std::filesystem::path& folder, const Json& 
   TRY(text("expected_compiler", bundle.expected_compiler));
   TRY(text("task", bundle.task_id));
   TRY_ASSIGN(bundle.number, base::decode<int>(manifest.value("number", Json()), "number"));
-  TRY_ASSIGN(bundle.settings,
-             base::decode<evaluation::MeasureSettings>(manifest.value("settings", Json()), "settings"));
-  TRY(check_bounds(bundle.settings));
+  TRY_ASSIGN(bundle.settings, evaluation::read_settings(manifest.value("settings", Json()), "settings"));
   TRY_ASSIGN(const std::string task, read_plain_file(folder, kTask, kMostTaskBytes));
   if (manifest.value("task_file", Json()) != base::sha256_hex(task))
     return fail(ErrorCode::corrupt, "task.json is damaged");

@@ -2,10 +2,17 @@
 // The evaluator's values as JSON: the same text in the worker protocol and in the journal.
 #pragma once
 
+#include <string_view>
+
 #include "base/json.hpp"
+#include "base/result.hpp"
 #include "evaluation/reports.hpp"
 
 namespace accelopt::evaluation {
+
+/// Settings that somebody else wrote: of an archive, a bundle, a request, a journal. @error corrupt: a number would
+/// keep a machine busy for ever, use up its memory or describe no measurement; the message names it; as base::decode.
+base::Result<MeasureSettings> read_settings(const base::Json& json, std::string_view what);
 
 void to_json(base::Json& out, const MeasureSettings& value);
 void from_json(const base::Json& in, MeasureSettings& value);

@@ -109,7 +109,7 @@ struct ArgumentReader {
 
   base::Result<void> operator()(Open& open) const {
     TRY_ASSIGN(open.task, argument<model::Task>(json, "task"));
-    TRY_ASSIGN(open.settings, base::decode<MeasureSettings>(json.value("settings", Json::object()), "settings"));
+    TRY_ASSIGN(open.settings, read_settings(json.value("settings", Json::object()), "settings"));
     return {};
   }
   base::Result<void> operator()(Race& race) const {

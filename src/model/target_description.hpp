@@ -63,6 +63,7 @@ struct TargetDescription {
   /// A cache as large as many outputs: what a call wrote may still lie there when it ends.
   bool large_cache = false;
   bool profiles_on_demand = false;  ///< a profile takes seconds: opening a task leaves the baseline's to those who ask
+  bool counts_time = false;         ///< a call takes the same time again: its evaluations' clock is kDeterministicClock
   LaunchLimits launch_limits;
   std::vector<std::string> taken_prefixes;  ///< of names that its headers use, which no tuned name may have
   std::vector<std::string> taken_names;

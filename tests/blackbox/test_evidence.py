@@ -28,7 +28,7 @@ def setting(place, change):
     def apply(value):
         for key in place[:-1]:
             value = value[key]
-        value[place[-1]] = change(value[place[-1]])
+        value[place[-1]] = change(value[place[-1]] if isinstance(value, list) else value.get(place[-1]))
     return apply
 
 
@@ -246,6 +246,9 @@ class Tampering(EvidenceCase):
         def run(name, value):
             return sealed(lambda a: a.change_run(lambda r: r.update({name: value})))
 
+        def settings(name, value):
+            return sealed(lambda a: a.change_run(lambda r: r["measure"].update({name: value})))
+
         def evil(archive):
             archive.members["task/sub/x"] = b"x"
 
@@ -259,6 +262,8 @@ class Tampering(EvidenceCase):
             ("a task that is none", sealed(lambda a: a.change_text("task/task.toml", b"[", b"[[[")), "record", r"task/task\.toml"),
             ("a seed that is a text", run("seed", "7"), "record", "run.json"),
             ("settings that are none", run("search", {"beam": "two"}), "record", "settings"),
+            ("settings of no measurement", settings("confirm_max_blocks", 0), "record", "confirm_max_blocks is 0"),
+            ("a protocol without samples", settings("protocol", "paper"), "record", 'protocol "paper"'),
             ("a step that is no JSON", sealed(lambda a: a.change_text("steps.jsonl", b"{", b"")), "record", "line 1"),
             ("a step of no kind", sealed(lambda a: a.change_step("stop", lambda s: s.update(kind="halt"))), "record", "no such kind"),
             ("deep brackets", sealed(lambda a: a.members.update({"steps.jsonl": b"[" * 100_000 + b"\n"})), "record", "nested too deeply"),
@@ -315,8 +320,10 @@ class Tampering(EvidenceCase):
             ("a number of blocks", confirmed(["blocks"], lambda blocks: blocks + 1), "numbers", "number of blocks"),
             ("a workload left out", confirmed(["workloads"], lambda w: w[:1]), "numbers", "number of workloads"),
             ("no samples", confirmed(["samples"], lambda _: []), "numbers", "no samples"),
-            ("a sample left out", confirmed(["samples"], lambda s: s[1:]), "numbers", "on record"),
-            ("faster samples of one in three", confirmed(["samples"], faster), "numbers", "on record"),
+            ("a sample left out", confirmed(["samples"], lambda s: s[1:]), "numbers", "on record|after the decision"),
+            ("a sample beyond the decision", confirmed(["samples"], lambda s: [*s, s[0]]), "numbers", "after the decision"),
+            ("another clock", confirmed(["environment", "clock"], lambda _: "deterministic"), "numbers", "its clock"),
+            ("faster samples of one in three", confirmed(["samples"], faster), "numbers", "on record|after the decision"),
             ("a sample that is no time", confirmed(["samples", 0, "candidate_ns", 0], lambda _: -1.0), "numbers", "no time"),
             ("a confirmation that is a race", confirmed(["kind"], lambda _: "triage"), "numbers", "another kind"),
             ("a race's ratio", raced(["ratio"], lambda r: scaled(r, 1.2)), "numbers", "triage:.*the ratio"),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A play-off decided again from what a journal keeps of it.
+// Races, confirmations and play-offs decided again from what a journal keeps of them.
 #include <gtest/gtest.h>
+
+#include <limits>
 
 #include "evaluation/evaluator_json.hpp"
 #include "evaluation/local_evaluator.hpp"
@@ -47,6 +49,45 @@ TEST(Recompute, StoredSamplesGiveAPlayoffAgain) {
   damaged.samples.insert(damaged.samples.end(), 100, damaged.samples.back());
   EXPECT_FALSE(recompute(task, {}, asked.places, stats::Samples::noisy, damaged)) << "it was over before";
   EXPECT_FALSE(recompute(task, {}, asked.places, stats::Samples::noisy, PlayoffReport{}));
+}
+
+TEST(Recompute, SamplesThatNoRaceGives_NothingIsDecided) {
+  FakeTarget target;
+  const auto evaluator = make_local_evaluator(target);
+  const model::Task task = fake_task();
+  ASSERT_TRUE(evaluator->ask(Open{task, {}}, {}));
+  const model::Kernel faster(fake_kernel("time=500000"));
+  const auto raced = evaluator->ask(Race{faster, model::Kernel(task.baseline)}, {});
+  const auto confirmed = evaluator->ask(Confirm{faster}, {});
+  ASSERT_TRUE(raced && confirmed);
+  for (const model::Evaluation& good : {*raced, *confirmed}) {
+    ASSERT_TRUE(recompute(task, {}, good)) << to_string(good.kind);
+    model::Evaluation damaged = good;
+    damaged.samples.push_back(good.samples.back());
+    EXPECT_FALSE(recompute(task, {}, damaged)) << "it was over before: " << to_string(good.kind);
+    for (const double no_time : {0.0, -1.0, std::numeric_limits<double>::infinity()}) {
+      damaged = good;
+      damaged.samples.front().candidate_ns.front() = no_time;
+      EXPECT_FALSE(recompute(task, {}, damaged)) << no_time << " ns: " << to_string(good.kind);
+    }
+  }
+}
+
+TEST(ReadSettings, OutOfBounds_RefusedByName) {
+  for (const auto& [name, value] : std::vector<std::pair<std::string, base::Json>>{{"confirm_max_blocks", 0},
+                                                                                   {"confirm_min_blocks", 101},
+                                                                                   {"confirm_restarts", -1},
+                                                                                   {"playoff_min_blocks", 49},
+                                                                                   {"playoff_max_blocks", 1'000'000},
+                                                                                   {"slots", 1},
+                                                                                   {"max_tuning_seconds", 1e9},
+                                                                                   {"allow_regression", -0.1}}) {
+    const auto read = read_settings({{name, value}}, "settings");
+    ASSERT_FALSE(read) << name;
+    EXPECT_EQ(read.error().code, base::ErrorCode::corrupt);
+    EXPECT_TRUE(read.error().message.starts_with("settings: " + name)) << read.error().message;
+  }
+  EXPECT_TRUE(read_settings(base::Json(MeasureSettings()), "settings"));
 }
 
 }  // namespace

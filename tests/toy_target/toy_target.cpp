@@ -132,6 +132,7 @@ const model::TargetDescription& description() {
     out.reference_suffixes = {".expr"};
     out.device = "toy";
     out.devices = "toy";
+    out.counts_time = true;
     return out;
   }();
   return kDescription;

@@ -280,11 +280,12 @@ base::Result<void> race_baseline(Measuring& measuring, Slots& slots, const model
   });
   std::optional<RaceState> alone;
   if (!short_ones.empty()) alone.emplace(measuring, slots, candidate, short_ones, Timing::alone);
-  for (int blocks = together.copies.next_restart_blocks(); blocks > 0 && together.runner.ended().empty();
-       blocks = together.copies.next_restart_blocks()) {
+  while (together.copies.next_restart_blocks() > 0 && together.runner.ended().empty()) {
     for (RaceState* const race : {&together, alone ? &*alone : nullptr}) {
       if (race == nullptr || !race->runner.ended().empty()) continue;
-      TRY_ASSIGN(const bool goes_on, run_restart(*race, blocks, evaluation, stop));
+      const int own = race->copies.next_restart_blocks();  // a race that is decided does not go on
+      if (own == 0) continue;
+      TRY_ASSIGN(const bool goes_on, run_restart(*race, own, evaluation, stop));
       if (!goes_on) return {};
     }
   }

@@ -26,10 +26,16 @@ std::vector<double> weights_of(const model::Task& task, bool with_held_out) {
   return out;
 }
 
+/// One for each workload, and logarithms can be taken of them.
+bool are_times(const std::vector<double>& times, std::size_t workloads) {
+  return times.size() == workloads &&
+         std::all_of(times.begin(), times.end(), [](double time) { return std::isfinite(time) && time > 0; });
+}
+
 bool fit(const std::vector<model::BlockSample>& samples, std::size_t workloads, bool twins) {
   return !samples.empty() && std::all_of(samples.begin(), samples.end(), [&](const model::BlockSample& sample) {
-    return sample.reference_ns.size() == workloads && sample.candidate_ns.size() == workloads &&
-           (!twins || sample.shifted_ns.size() == workloads);
+    return are_times(sample.reference_ns, workloads) && are_times(sample.candidate_ns, workloads) &&
+           (!twins || are_times(sample.shifted_ns, workloads));
   });
 }
 
@@ -71,6 +77,7 @@ std::optional<Recomputed> triage_again(const model::Task& task, const model::Eva
   // A race whose time was up looked once more at the end.
   const auto decision =
       stats::decide_triage(blocks, stats::triage_rules(samples_of(evaluation)), stats::Clock::expired);
+  if (static_cast<std::size_t>(decision.blocks) != blocks.size()) return std::nullopt;  // none goes on after its end
   return Recomputed{verdict_of(decision.verdict), plain(decision.log_ratio), decision.blocks,
                     timings_of(task, evaluation, false, &model::BlockSample::candidate_ns)};
 }
@@ -91,6 +98,7 @@ std::optional<Recomputed> confirm_again(const model::Task& task, const MeasureSe
     }
     copies.add_restart(restart);
   }
+  if (at < evaluation.samples.size()) return std::nullopt;  // none goes on after its end
   const stats::ConfirmationDecision& decision = copies.decision();
   const SampleTimes worse = copies.worse() == 0 ? &model::BlockSample::candidate_ns : &model::BlockSample::shifted_ns;
   Recomputed again{verdict_of(decision), plain(decision.log_ratio), decision.blocks,
@@ -104,8 +112,10 @@ std::optional<Recomputed> confirm_again(const model::Task& task, const MeasureSe
 
 std::optional<Recomputed> recompute(const model::Task& task, const MeasureSettings& settings,
                                     const model::Evaluation& evaluation) {
-  if (evaluation.status != model::Status::passed || settings.protocol != model::Protocol::blocks) return std::nullopt;
-  if (evaluation.kind == model::EvaluationKind::triage) return triage_again(task, evaluation);
+  if (evaluation.status != model::Status::passed) return std::nullopt;
+  // Confirmations are made in blocks under every protocol.
+  if (evaluation.kind == model::EvaluationKind::triage && settings.protocol == model::Protocol::blocks)
+    return triage_again(task, evaluation);
   if (evaluation.kind == model::EvaluationKind::confirm) return confirm_again(task, settings, evaluation);
   return std::nullopt;
 }
@@ -116,7 +126,7 @@ namespace {
 bool race_again(const std::vector<PlayoffSample>& samples, const std::vector<double>& weights, std::size_t arms,
                 stats::Playoff& playoff) {
   for (const PlayoffSample& sample : samples) {
-    if (sample.times_ns.size() != arms || sample.times_ns[0].size() != weights.size()) return false;
+    if (sample.times_ns.size() != arms || !are_times(sample.times_ns[0], weights.size())) return false;
     for (const int arm : sample.failed) {
       if (arm < 1 || static_cast<std::size_t>(arm) >= arms) return false;
       playoff.fail(arm);
@@ -127,7 +137,7 @@ bool race_again(const std::vector<PlayoffSample>& samples, const std::vector<dou
     for (std::size_t arm = 0; arm < arms; ++arm) {
       const std::vector<double>& times = sample.times_ns[arm];
       if (times.empty()) continue;
-      if (!running.contains(arm) || times.size() != weights.size()) return false;
+      if (!running.contains(arm) || !are_times(times, weights.size())) return false;
       block[arm] = stats::block_log_ratio(sample.times_ns[0], times, weights);
     }
     const int before = playoff.blocks();

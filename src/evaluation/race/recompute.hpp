@@ -24,7 +24,8 @@ struct Recomputed {
 };
 
 /// Decides a triage or a confirmation again from its samples. Nothing for other kinds, for an evaluation without
-/// samples, and for samples that do not fit the task's workloads.
+/// samples, for a triage of another protocol than blocks, and for samples that do not fit the task's workloads, that
+/// are no times, or that go on after the decision.
 std::optional<Recomputed> recompute(const model::Task& task, const MeasureSettings& settings,
                                     const model::Evaluation& evaluation);
 
