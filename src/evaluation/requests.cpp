@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -47,12 +49,22 @@ base::Result<void> check_status(model::Status status, const Json& name) {
   return refuse("the status " + name.dump() + " is none");
 }
 
+base::Result<void> check_times(std::initializer_list<std::span<const double>> lists) {
+  for (const std::span<const double> times : lists) {
+    if (!std::ranges::all_of(times, [](double time) { return std::isfinite(time) && time > 0; }))
+      return refuse("a sample is no time");
+  }
+  return {};
+}
+
 enum class Raced { no, yes };
 base::Result<void> check_evaluation(const model::Evaluation& evaluation, const Json& result, Raced raced) {
   TRY(check_status(evaluation.status, result.at("status")));
   if (evaluation.status != model::Status::passed) return {};
   if (raced == Raced::yes && !evaluation.ratio) return refuse("it passed and has no ratio");
   if (evaluation.ratio) TRY(check_interval(*evaluation.ratio, "the ratio"));
+  for (const model::BlockSample& sample : evaluation.samples)
+    TRY(check_times({sample.reference_ns, sample.candidate_ns, sample.shifted_ns}));
   return check_workloads(evaluation.workloads);
 }
 
@@ -67,6 +79,7 @@ base::Result<void> check_arms(const PlayoffReport& report) {
     if (sample.times_ns.size() != report.arms.size() ||
         !std::all_of(sample.failed.begin(), sample.failed.end(), is_arm))
       return refuse("a block of the play-off has other arms");
+    for (const std::vector<double>& times : sample.times_ns) TRY(check_times({times}));
   }
   return {};
 }
@@ -74,6 +87,7 @@ base::Result<void> check_arms(const PlayoffReport& report) {
 /// Whether the reply to a request has the form that it asks for. `result` is the reply's JSON.
 struct FormCheck {
   const Json& result;
+  model::Protocol protocol = model::Protocol::blocks;
 
   base::Result<void> operator()(const Open&, const OpenReport& report) const {
     if (report.device.name.empty()) return refuse("it names no device");
@@ -84,7 +98,7 @@ struct FormCheck {
     return {};
   }
   base::Result<void> operator()(const Race& race, const model::Evaluation& evaluation) const {
-    TRY(check_evaluation(evaluation, result, Raced::yes));
+    TRY(check_evaluation(evaluation, result, protocol == model::Protocol::verify ? Raced::no : Raced::yes));
     const auto& tuning = evaluation.tuning;
     if (!tuning || !tuning->chosen || race.candidate.with_values(*tuning->chosen)) return {};
     return refuse("as many values must be chosen as the candidate leaves open");
@@ -99,7 +113,7 @@ struct FormCheck {
   }
   base::Result<void> operator()(const HeldOut&, model::Status status) const { return check_status(status, result); }
   base::Result<void> operator()(const Confirm&, const model::Evaluation& evaluation) const {
-    return check_evaluation(evaluation, result, Raced::no);
+    return check_evaluation(evaluation, result, Raced::yes);
   }
 };
 
@@ -203,6 +217,19 @@ base::Result<Reply> parse_reply(const Request& request, const Json& json, std::s
   return std::visit(reply, request);
 }
 
+base::Result<Reply> read_reply(const Request& request, const Json& json, std::string_view whose,
+                               model::Protocol protocol) {
+  TRY_ASSIGN(Reply reply, parse_reply(request, json, whose));
+  const auto formed = std::visit(
+      [&]<class Own>(const Own& own) {
+        return FormCheck{json, protocol}(own, std::get<typename Own::Reply>(reply));
+      },
+      request);
+  if (formed) return reply;
+  return tl::make_unexpected(base::with_context(
+      formed.error(), std::string(whose) + " answer to " + std::string(to_string(operation(request)))));
+}
+
 base::Result<Json> perform(Evaluator& evaluator, const Json& request, std::stop_token stop) {
   TRY_ASSIGN(const Request parsed, parse_request(request));
   TRY_ASSIGN(const Reply reply, base::as_result(evaluator.answer(parsed, std::move(stop))));
@@ -212,13 +239,8 @@ base::Result<Json> perform(Evaluator& evaluator, const Json& request, std::stop_
 base::Result<void> check_form(const Json& request, const Json& result) {
   const auto parsed = parse_bundled(request);
   if (!parsed) return refuse(parsed.error().message);
-  const Request& asked = *parsed;
-  TRY_ASSIGN(const Reply reply, parse_reply(asked, result, "the"));
-  return std::visit(
-      [&](const auto& own) {
-        return FormCheck{result}(own, std::get<typename std::decay_t<decltype(own)>::Reply>(reply));
-      },
-      asked);
+  TRY(read_reply(*parsed, result, "the", model::Protocol::blocks));
+  return {};
 }
 
 base::Result<void> check_form(model::Operation operation, const Json& result) {

@@ -30,6 +30,11 @@ base::Json to_json(const Reply& reply);
 /// The reply to this request. `whose` names in an error who gave it: "the worker's". @error parse: it is another's.
 base::Result<Reply> parse_reply(const Request& request, const base::Json& json, std::string_view whose);
 
+/// The same of one who may answer anything: the reply has the form that check_form says, too. Under the protocol of
+/// verification alone a race that passed has no ratio.
+base::Result<Reply> read_reply(const Request& request, const base::Json& json, std::string_view whose,
+                               model::Protocol protocol);
+
 /// Has `evaluator` answer a request; both are JSON. @error as parse_request, and as the evaluator says.
 base::Result<base::Json> perform(Evaluator& evaluator, const base::Json& request, std::stop_token stop);
 

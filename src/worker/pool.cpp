@@ -166,7 +166,7 @@ class WorkerPool final : public evaluation::Evaluator {
   base::Result<evaluation::Reply> reply_of(const Member& member, const evaluation::Request& request,
                                            base::Result<Json> result) const {
     if (!result) return tl::make_unexpected(result.error());
-    TRY_ASSIGN(evaluation::Reply reply, evaluation::parse_reply(request, *result, "the worker's"));
+    TRY_ASSIGN(evaluation::Reply reply, evaluation::read_reply(request, *result, "the worker's", protocol_));
     auto* const evaluation = std::get_if<model::Evaluation>(&reply);
     if (several() && evaluation != nullptr) evaluation->environment.worker = member.name;
     return reply;
@@ -177,6 +177,7 @@ class WorkerPool final : public evaluation::Evaluator {
     if (reference_) return base::fail(ErrorCode::invalid_argument, "a task is open already; make another pool");
     if (count(State::starting) == 0) {
       target_ = open.task.target;
+      protocol_ = open.settings.protocol;
       tasks_ = open.task.target + " " + std::string(model::to_string(open.task.baseline.language));
       open_request_ = to_json(evaluation::Request(open));
       choose_home(open.settings.seed);
@@ -345,7 +346,10 @@ class WorkerPool final : public evaluation::Evaluator {
     Json request = open_request_;
     if (member.seed) request["settings"]["seed"] = *member.seed;
     auto opened = member.connection.open(request, target_, stop);
-    if (opened) return base::decode<evaluation::OpenReport>(*opened, "the worker's answer to open");
+    if (opened) {
+      TRY_ASSIGN(auto report, evaluation::read_reply(evaluation::Open{}, *opened, "the worker's", protocol_));
+      return std::get<evaluation::OpenReport>(std::move(report));
+    }
     const bool named = !several() || opened.error().message.starts_with("the worker");
     return tl::make_unexpected(named ? opened.error() : base::with_context(opened.error(), title(member)));
   }
@@ -492,6 +496,7 @@ class WorkerPool final : public evaluation::Evaluator {
   mutable std::mutex mutex_;  ///< guards what follows; a member's connection guards itself
   std::condition_variable_any changed_;
   std::string target_;               ///< of the task; set before the first worker starts
+  model::Protocol protocol_{};       ///< likewise
   Json open_request_;                ///< likewise
   std::string tasks_;                ///< likewise: whose kinds of device are comparable
   std::optional<std::size_t> home_;  ///< the member's place, with a placement

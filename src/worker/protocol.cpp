@@ -99,8 +99,9 @@ ErrorCode parse_error_code(std::string_view name) {
 base::Error error_from_json(const Json& value) {
   base::Error error;
   if (!value.is_object()) return {ErrorCode::internal, "the worker sent an error without a code"};
-  error.code = parse_error_code(value.value("code", std::string()));
-  error.message = value.value("message", std::string());
+  error.code = parse_error_code(base::text_at(value, "code"));
+  error.message = base::text_at(value, "message");
+  if (error.message.empty()) error.message = "the worker sent an error that says nothing";
   return error;
 }
 

@@ -5,6 +5,7 @@
 //   die_building          while it is built
 //   environment=<file>    writes its environment there
 //   progress              tells how far it is, right and wrong, and what nobody knows
+//   no_ratio, negative_time, zero_sample    is answered with what no measurement gives
 //   tells_seed            says from which seed its inputs would be drawn
 //   meets=<file>,<file>   makes the first file and is measured until the second is there: by another race
 // The first argument, if any, is a file to which one byte is added at each start; the second is how it misbehaves:
@@ -82,10 +83,23 @@ class DyingEvaluator final : public accelopt::fakes::FakeEvaluator {
     }
     auto evaluation = FakeEvaluator::triage(candidate, opponent, std::move(stop));
     if (evaluation && accelopt::fakes::claims(text, "tells_seed")) evaluation->environment.seed = seed_;
-    return evaluation;
+    return distorted(std::move(evaluation), text);
+  }
+
+  accelopt::base::Result<accelopt::model::Evaluation> confirm(const Solution& solution, std::stop_token stop) override {
+    return distorted(FakeEvaluator::confirm(solution, std::move(stop)), main_text(solution));
   }
 
  private:
+  static accelopt::base::Result<accelopt::model::Evaluation> distorted(
+      accelopt::base::Result<accelopt::model::Evaluation> evaluation, const std::string& text) {
+    if (!evaluation) return evaluation;
+    if (accelopt::fakes::claims(text, "no_ratio")) evaluation->ratio.reset();
+    if (accelopt::fakes::claims(text, "negative_time")) evaluation->workloads.front().time_ns = -1;
+    if (accelopt::fakes::claims(text, "zero_sample")) evaluation->samples.push_back({{1.0}, {0.0}});
+    return evaluation;
+  }
+
   static void meet(const std::string& files) {
     const auto comma = files.find(',');
     std::ofstream(files.substr(0, comma)) << 'x';

@@ -239,6 +239,31 @@ TEST_F(WorkerPoolTest, AMissingWorkerIsNamed) {
   EXPECT_NE(opened.error().message.find("/nowhere/accelopt-worker"), std::string::npos);
 }
 
+TEST_F(WorkerPoolTest, AnswersThatNoMeasurementGivesAreErrors) {
+  const auto evaluator = open_pool();
+  for (const auto& [text, words] :
+       {std::pair{"no_ratio", "it passed and has no ratio"}, std::pair{"negative_time", "has no time"},
+        std::pair{"zero_sample", "a sample is no time"}}) {
+    const model::Kernel kernel(source(text));
+    const auto raced = evaluator->ask(evaluation::Race{kernel, model::Kernel(source("speed=1"))}, {});
+    const auto confirmed = evaluator->ask(evaluation::Confirm{kernel}, {});
+    for (const auto* answer : {&raced, &confirmed}) {
+      ASSERT_FALSE(*answer) << text;
+      EXPECT_EQ(answer->error().code, ErrorCode::parse);
+      EXPECT_TRUE(answer->error().message.starts_with("the worker's answer to ")) << answer->error().message;
+      EXPECT_NE(answer->error().message.find(words), std::string::npos) << answer->error().message;
+    }
+  }
+}
+
+TEST_F(WorkerPoolTest, VerificationAlone_RacesHaveNoRatio) {
+  const auto evaluator = pool();
+  ASSERT_TRUE(evaluator->ask(evaluation::Open{task(), {.protocol = model::Protocol::verify}}, {}));
+  const auto raced =
+      evaluator->ask(evaluation::Race{model::Kernel(source("no_ratio")), model::Kernel(source("speed=1"))}, {});
+  EXPECT_TRUE(raced) << raced.error().message;
+}
+
 TEST_F(WorkerPoolTest, AStopReachesTheWorker) {
   const auto evaluator = open_pool();
   std::stop_source stop;

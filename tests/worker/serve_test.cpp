@@ -316,6 +316,9 @@ TEST(Protocol, ErrorsKeepTheirCode) {
   EXPECT_EQ(back.message, error.message);
   EXPECT_EQ(parse_error_code("no such code"), base::ErrorCode::internal);
   EXPECT_EQ(error_from_json(Json(3)).code, base::ErrorCode::internal);
+  const base::Error odd = error_from_json({{"code", 7}, {"message", Json::array({1})}});
+  EXPECT_EQ(odd.code, base::ErrorCode::internal);
+  EXPECT_EQ(odd.message, "the worker sent an error that says nothing");
 }
 
 TEST(Protocol, AHelloIsFoundBehindABannerAndNowhereElse) {
