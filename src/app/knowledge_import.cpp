@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <set>
 
 #include "app/knowledge_export.hpp"
 #include "base/files.hpp"
@@ -291,34 +292,19 @@ Result<Imported> read_experiences(std::string_view text, const std::string& what
   return imported;
 }
 
-namespace {
-
-/// Those that the store does not hold yet. What it holds stays shown or hidden as its user left it: a file of somebody
-/// else's decides about what comes with it alone.
-Result<std::vector<std::string>> unknown_of(memory::KnowledgeStore& store, const std::vector<std::string>& ids) {
-  std::vector<std::string> unknown;
-  for (const std::string& id : ids) {
-    const auto known = store.get(id);
-    if (!known && known.error().code != ErrorCode::not_found) return tl::make_unexpected(known.error());
-    if (!known) unknown.push_back(id);
-  }
-  return unknown;
-}
-
-}  // namespace
-
 Result<int> insert_imported(memory::KnowledgeStore& store, const Imported& imported) {
-  TRY_ASSIGN(const auto hidden, unknown_of(store, imported.quarantined));
+  // What the store holds stays shown or hidden as its user left it: a file of somebody else's decides about what comes
+  // with it alone.
+  const std::set<std::string> hidden(imported.quarantined.begin(), imported.quarantined.end());
   constexpr std::size_t kBatch = 500;
   int fresh = 0;
   for (std::size_t at = 0; at < imported.experiences.size(); at += kBatch) {
     const std::size_t count = std::min(kBatch, imported.experiences.size() - at);
     TRY_ASSIGN(const int inserted,
-               store.insert(std::span(imported.experiences).subspan(at, count), memory::Forgotten::returns));
+               store.insert(std::span(imported.experiences).subspan(at, count), memory::Forgotten::returns, hidden));
     fresh += inserted;
   }
   if (!imported.solutions.empty()) TRY(store.put_solutions(imported.solutions));
-  for (const std::string& id : hidden) TRY(store.quarantine(id, memory::Visibility::hidden));
   return fresh;
 }
 

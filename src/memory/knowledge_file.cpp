@@ -57,8 +57,9 @@ class KnowledgeFile final : public KnowledgeStore {
   [[nodiscard]] const std::string& name() const override { return rows_.name(); }
   [[nodiscard]] const std::vector<Unreadable>& unreadable() const override { return rows_.unreadable(); }
 
-  Result<int> insert(std::span<const model::Experience> experiences, Forgotten forgotten) override {
-    return told(insert_all(experiences, forgotten));
+  Result<int> insert(std::span<const model::Experience> experiences, Forgotten forgotten,
+                     const std::set<std::string>& hidden) override {
+    return told(insert_all(experiences, forgotten, hidden));
   }
   Result<void> put_solutions(std::span<const SolutionRecord> solutions) override { return told(put_all(solutions)); }
   Result<std::vector<SolutionRecord>> solutions(std::span<const std::string> ids) override {
@@ -154,7 +155,8 @@ class KnowledgeFile final : public KnowledgeStore {
 
   // Writing --------------------------------------------------------------------------------------------------------
 
-  Result<int> insert_all(std::span<const model::Experience> experiences, Forgotten forgotten) {
+  Result<int> insert_all(std::span<const model::Experience> experiences, Forgotten forgotten,
+                         const std::set<std::string>& hidden) {
     std::vector<Fit> fits;
     fits.reserve(experiences.size());
     for (const model::Experience& experience : experiences) fits.push_back(made_fit(experience));
@@ -170,7 +172,8 @@ class KnowledgeFile final : public KnowledgeStore {
         if (gone != 0) continue;
       }
       if (fit.experience.created.empty()) fit.experience.created = base::utc_now();
-      TRY_ASSIGN(const bool is_new, insert_one(fit, places));
+      const auto visibility = hidden.contains(fit.experience.id) ? Visibility::hidden : Visibility::shown;
+      TRY_ASSIGN(const bool is_new, insert_one(fit, visibility, places));
       fresh += is_new ? 1 : 0;
     }
     for (const auto& [language, inserted] : places) {
@@ -182,7 +185,7 @@ class KnowledgeFile final : public KnowledgeStore {
     return fresh;
   }
 
-  Result<bool> insert_one(const Fit& fit, std::map<std::string, std::int64_t>& places) {
+  Result<bool> insert_one(const Fit& fit, Visibility visibility, std::map<std::string, std::int64_t>& places) {
     const model::Experience& it = fit.experience;
     const auto [place, unknown] = places.try_emplace(it.language, 0);
     if (unknown) {
@@ -191,11 +194,11 @@ class KnowledgeFile final : public KnowledgeStore {
     const std::string words = indexed_text(it);
     TRY(rows_.sql().run(
         "INSERT INTO items(id, language, target, op_type, bound, run, polarity, place, worth, quarantined, suspicions, "
-        "shown, used, confirmed, refuted, words, experience) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?) "
+        "shown, used, confirmed, refuted, words, experience) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
         "ON CONFLICT(id) DO NOTHING",
         it.id, it.language, it.target, it.op_type, it.bound, it.run, model::to_string(it.polarity), place->second,
-        utility_of(it), text_of(fit.suspicions), it.credit.shown, it.credit.used, it.credit.confirmed,
-        it.credit.refuted, words, text_of(it)));
+        utility_of(it), visibility == Visibility::hidden ? 1 : 0, text_of(fit.suspicions), it.credit.shown,
+        it.credit.used, it.credit.confirmed, it.credit.refuted, words, text_of(it)));
     // Not by RETURNING: that opens a savepoint a row, at which the full-text index writes out all that it gathers.
     if (rows_.sql().changes() == 0) return false;
     const std::int64_t number = rows_.sql().last_row();
@@ -236,8 +239,7 @@ class KnowledgeFile final : public KnowledgeStore {
     it.iteration = was.iteration;
     it.created = was.created;
     it.credit = was.credit;
-    TRY_ASSIGN(const std::int64_t inserted, rows_.sql().number_of(kInserted, it.language));
-    TRY(rows_.sql().run("INSERT INTO languages VALUES(?, ?) ON CONFLICT(language) DO NOTHING", it.language, inserted));
+    if (it.language != was.language) TRY(take_new_place(place.number, it.language));
     TRY(unindex(place.number));
     const std::string words = indexed_text(it);
     TRY(rows_.sql().run(
@@ -247,9 +249,19 @@ class KnowledgeFile final : public KnowledgeStore {
         text_of(fit.suspicions), words, text_of(it), place.number));
     TRY(rows_.sql().run("INSERT INTO item_words(rowid, words) VALUES(?, ?)", place.number, words));
     TRY(transaction.commit());
+    if (it.language != was.language) item.age = 0;
     item.experience = std::move(it);
     item.suspicions = std::move(fit.suspicions);
     return item;
+  }
+
+  /// The item is the newest of that language, as if it had been inserted into it now: ages are counted by language.
+  Result<void> take_new_place(std::int64_t number, const std::string& language) {
+    TRY_ASSIGN(const std::int64_t inserted, rows_.sql().number_of(kInserted, language));
+    TRY(rows_.sql().run("UPDATE items SET place = ? WHERE number = ?", inserted, number));
+    return rows_.sql().run(
+        "INSERT INTO languages VALUES(?, ?) ON CONFLICT(language) DO UPDATE SET inserted = excluded.inserted", language,
+        inserted + 1);
   }
 
   Result<Removal> remove(std::string_view id) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -157,8 +158,13 @@ class KnowledgeStore {
 
   /// Inserts those that are not there yet by their id in stores (memory/sanitation.hpp: made_fit(), which also bounds
   /// and cleans the texts), all or none, and gives how many were new. What is there stays as it is, edits and credit
-  /// included; of a new one the credit is taken over. `created` is set where it is empty.
-  virtual base::Result<int> insert(std::span<const model::Experience> experiences, Forgotten forgotten) = 0;
+  /// included; of a new one the credit is taken over. `created` is set where it is empty. New ones whose ids in stores
+  /// are among `hidden` are quarantined from the first.
+  virtual base::Result<int> insert(std::span<const model::Experience> experiences, Forgotten forgotten,
+                                   const std::set<std::string>& hidden) = 0;
+  base::Result<int> insert(std::span<const model::Experience> experiences, Forgotten forgotten) {
+    return insert(experiences, forgotten, {});
+  }
   /// Inserts those that are not there yet by id.
   virtual base::Result<void> put_solutions(std::span<const SolutionRecord> solutions) = 0;
   /// Those of these ids that are there, in no order.

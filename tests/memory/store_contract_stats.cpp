@@ -40,5 +40,33 @@ TEST_P(StoreContract, AgesCountEveryInsertionSince) {
   EXPECT_EQ(store().get(ids[1])->age, kInsertions / 2 - 1);
 }
 
+TEST_P(StoreContract, EditedLanguage_AgesAreThoseOfTheNewOne) {
+  std::vector<model::Experience> some;
+  for (int i = 0; i < 5; ++i) some.push_back(sample_experience(i));
+  some[3].language = some[4].language = "cuda";
+  ASSERT_TRUE(store().insert(some, Forgotten::stays));
+  const auto ids = store_ids(some);
+  ASSERT_TRUE(store().edit(ids[0], [](model::Experience it) -> base::Result<model::Experience> {
+    it.language = "cuda";
+    return it;
+  }));
+  EXPECT_EQ(store().get(ids[0])->age, 0) << "the newest";
+  EXPECT_EQ(store().get(ids[4])->age, 1);
+  EXPECT_EQ(store().get(ids[3])->age, 2);
+  EXPECT_EQ(store().get(ids[1])->age, 1) << "as before";
+}
+
+TEST_P(StoreContract, InsertedAsHidden_IsNeverShown) {
+  const std::vector<model::Experience> two{sample_experience(1), sample_experience(2)};
+  const auto ids = store_ids(two);
+  ASSERT_EQ(store().insert(two, Forgotten::returns, {ids[0], "of something else"}).value(), 2);
+  EXPECT_TRUE(store().get(ids[0])->quarantined);
+  EXPECT_FALSE(store().get(ids[1])->quarantined);
+  ASSERT_TRUE(store().quarantine(ids[0], Visibility::shown));
+  ASSERT_EQ(store().insert(two, Forgotten::returns, {ids[0], ids[1]}).value(), 0);
+  EXPECT_FALSE(store().get(ids[0])->quarantined) << "what is there stays as its user left it";
+  EXPECT_FALSE(store().get(ids[1])->quarantined);
+}
+
 }  // namespace
 }  // namespace accelopt::memory

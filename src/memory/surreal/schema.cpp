@@ -197,6 +197,19 @@ RETURN array::len(UPDATE type::record('optimization', $key) MERGE $fields WHERE 
   RETURN VALUE true)
 )surql";
 
+// As the newest of that language: ages are counted by language.
+const std::string_view kEditLanguage = R"surql(
+BEGIN;
+LET $name = IF $fields.language = '' { '*' } ELSE { $fields.language };
+LET $last = math::sum(SELECT VALUE n FROM counter:[$name, 0]..[$name, ..]);
+LET $placed = object::extend($fields, { seq: $last + 1 });
+LET $done = array::len(UPDATE type::record('optimization', $key) MERGE $placed WHERE $stamp = NULL OR stamp = $stamp
+  RETURN VALUE true);
+IF $done > 0 { UPSERT type::record('counter', [$name, rand::int(0, 63)]) SET n += $done RETURN NONE };
+RETURN $done;
+COMMIT;
+)surql";
+
 const std::string_view kForget = R"surql(
 BEGIN;
 LET $id = type::record('optimization', $key);

@@ -61,6 +61,8 @@ extern const std::string_view kRemoveDigests;
 
 /// Writes $fields over the record with $key that was last changed at $stamp (null: whenever). Gives how many it wrote.
 extern const std::string_view kEdit;
+/// The same where the language is another one: the record is the newest of its new language. Is run in a transaction.
+extern const std::string_view kEditLanguage;
 /// Removes the record with $key and the solutions that only it refers to, and remembers that. Gives how many solutions;
 /// -1: there is no such record. Is run in a transaction.
 extern const std::string_view kForget;

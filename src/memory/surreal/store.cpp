@@ -55,7 +55,8 @@ class SurrealStore final : public KnowledgeStore {
 
   [[nodiscard]] const std::string& name() const override { return client_->address().name; }
 
-  Result<int> insert(std::span<const model::Experience> experiences, Forgotten forgotten) override;
+  Result<int> insert(std::span<const model::Experience> experiences, Forgotten forgotten,
+                     const std::set<std::string>& hidden) override;
   Result<void> put_solutions(std::span<const SolutionRecord> solutions) override;
   Result<std::vector<SolutionRecord>> solutions(std::span<const std::string> ids) override;
   Result<Item> get(std::string_view id) override;
@@ -110,7 +111,8 @@ class SurrealStore final : public KnowledgeStore {
 
 // Writing ------------------------------------------------------------------------------------------------------------
 
-Result<int> SurrealStore::insert(std::span<const model::Experience> experiences, Forgotten forgotten) {
+Result<int> SurrealStore::insert(std::span<const model::Experience> experiences, Forgotten forgotten,
+                                 const std::set<std::string>& hidden) {
   int fresh = 0;
   std::set<std::string> known;  // of this batch
   std::size_t bytes = 0;
@@ -129,6 +131,7 @@ Result<int> SurrealStore::insert(std::span<const model::Experience> experiences,
     if (fit.experience.created.empty()) fit.experience.created = base::utc_now();
     Json row = {
         {"key", fit.experience.id}, {"place", static_cast<std::int64_t>(rows.size())}, {"fields", fields_of(fit)}};
+    row["fields"]["quarantined"] = hidden.contains(fit.experience.id);
     const std::size_t size = bytes_of(row);
     if (rows.size() >= kRowsAtOnce || (bytes + size > kBytesAtOnce && !rows.empty())) {
       TRY(flush());
@@ -191,13 +194,16 @@ Result<Item> SurrealStore::edit(std::string_view id, const Change& change) {
     for (const char* kept :
          {"run", "iteration", "created", "had", "shown", "used", "confirmed", "refuted", "quarantined"})
       fields.erase(kept);
-    TRY_ASSIGN(const auto results, client_->ask(kEdit, {{"key", old.key}, {"fields", fields}, {"stamp", old.stamp}}));
+    const bool moves = fit.experience.language != was.language;
+    TRY_ASSIGN(const auto results, client_->ask(moves ? kEditLanguage : kEdit,
+                                                {{"key", old.key}, {"fields", fields}, {"stamp", old.stamp}}));
     if (last_number(results).value_or(0) == 0) continue;  // changed or gone meanwhile: the next reading tells
     fit.experience.id = was.id;
     fit.experience.run = was.run;
     fit.experience.iteration = was.iteration;
     fit.experience.created = was.created;
     fit.experience.credit = was.credit;
+    if (moves) old.item.age = 0;
     old.item.experience = std::move(fit.experience);
     old.item.suspicions = std::move(fit.suspicions);
     return std::move(old.item);
