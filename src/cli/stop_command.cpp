@@ -37,7 +37,10 @@ base::Result<Exit> stop(const StopOptions& options) {
                                "watch {}",
                                run->id(), run->id()));
   if (state.alive == journal::Alive::unknown)
-    fmt::print(stderr, "accelopt: {} has given no sign of life lately; it may be dead\n", who);
+    fmt::print(stderr,
+               "accelopt: {} has given no sign of life lately, and may not hear this; if it is dead, continue the run "
+               "with: accelopt resume {}\n",
+               who, run->id());
   return Exit::done;
 }
 

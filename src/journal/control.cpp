@@ -26,6 +26,8 @@ using base::Transaction;
 
 /// A process of another machine that has given no sign of life for this long may have died; it gives one a second.
 constexpr std::int64_t kSilentMs = 15'000;
+/// ... and for this long is dead: its machine was restarted, or its container is gone.
+constexpr std::int64_t kDeadMs = 3'600'000;
 
 /// How long a call waits for another program's lock: signs of life come again, and a person who asks can ask again.
 constexpr std::chrono::milliseconds kPatience{5'000};
@@ -62,6 +64,8 @@ class SqliteControl final : public Control {
     // Of the first session nobody else could have been meant.
     TRY(database_->run("DELETE FROM requests WHERE run = ?1 AND EXISTS (SELECT 1 FROM sessions WHERE run = ?1)",
                        number));
+    // Nobody is left to say so. One that works after all says in its next beat that it has not ended.
+    TRY(database_->run("UPDATE sessions SET ended = 1 WHERE run = ? AND ended = 0", number));
     TRY(
         database_->run("INSERT INTO sessions(run, pid, host, born, started_ms, beat_ms, wall_ms, device_ms, ended) "
                        "VALUES(?,?,?,?,?,?,0,0,0)",
@@ -243,7 +247,8 @@ Process this_process() {
 Alive is_alive(const Session& session) {
   if (session.ended) return Alive::no;
   if (session.host == this_process().host) return born_of(session.pid) == session.born ? Alive::yes : Alive::no;
-  return unix_ms() - session.beat_ms <= kSilentMs ? Alive::yes : Alive::unknown;
+  const std::int64_t silent_ms = unix_ms() - session.beat_ms;
+  return silent_ms <= kSilentMs ? Alive::yes : silent_ms <= kDeadMs ? Alive::unknown : Alive::no;
 }
 
 std::string process_of(const Session& session) {

@@ -55,7 +55,8 @@ class Control {
  public:
   virtual ~Control() = default;
 
-  /// Enters a session and takes back requests that an earlier one did not hear. Its number. Of two that are begun at
+  /// Enters a session, ends those of the run that did not say so themselves, and takes back requests that an earlier
+  /// one did not hear. Its number. Of two that are begun at
   /// the same time one is refused. @error unavailable: another process works on the run, or this one already does.
   virtual base::Result<std::int64_t> begin_session(std::string_view run, const Session& session) = 0;
   /// A sign of life with what was told since the last one; gives what is asked. All in one transaction.
@@ -98,7 +99,7 @@ Process this_process();
 
 enum class Alive { yes, no, unknown };
 /// Whether the session's process still works: it is looked up where it is this machine's, else its last sign of life
-/// tells: `unknown` when that was too long ago to be sure.
+/// tells: `unknown` when that was too long ago to be sure, `no` after an hour.
 Alive is_alive(const Session& session);
 
 /// "process 4711", "process 4711 of another machine or container": for messages.

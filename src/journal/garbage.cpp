@@ -60,18 +60,28 @@ Result<std::vector<std::string>> hashes_on_record(Database& database) {
   return hashes;
 }
 
-/// Runs that a process works on, or may work on where that cannot be found out.
+/// Runs that a process works on, or may work on where that cannot be found out: then the last to begin a run that has
+/// not ended.
 Result<void> check_that_none_goes_on(Database& database) {
   TRY(database.all(
-      "SELECT runs.id, pid, host, born, beat_ms FROM sessions JOIN runs ON runs.number = sessions.run WHERE ended = 0",
+      "SELECT runs.id, pid, host, born, beat_ms, runs.status = 'running' AND NOT EXISTS (SELECT 1 FROM sessions later "
+      "WHERE later.run = sessions.run AND later.number > sessions.number) FROM sessions JOIN runs ON runs.number = "
+      "sessions.run WHERE ended = 0",
       [](const Query& row) -> Result<bool> {
         const Session session{
             .pid = row.integer(1), .host = row.text(2), .born = row.text(3), .beat_ms = row.integer(4)};
-        if (is_alive(session) == Alive::no) return true;
+        const Alive alive = is_alive(session);
+        const bool may_go_on = row.integer(5) != 0;
+        if (alive == Alive::no || (alive == Alive::unknown && !may_go_on)) return true;
         const std::string run = row.text(0);
         return fail(ErrorCode::unavailable,
-                    "run " + run + " goes on in process " + std::to_string(session.pid) +
-                        " and nothing is removed beside it; wait for it, or end it with: accelopt stop " + run);
+                    alive == Alive::yes
+                        ? "run " + run + " goes on in " + process_of(session) +
+                              " and nothing is removed beside it; wait for it, or end it with: accelopt stop " + run
+                        : "run " + run + " may go on in " + process_of(session) +
+                              ", which counts as dead once it has been silent for an hour; if it is dead, continue "
+                              "the run with: accelopt resume " +
+                              run);
       }));
   return {};
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/files.hpp"
+#include "journal/garbage.hpp"
 #include "journal/samples.hpp"
 
 namespace accelopt::journal {
@@ -222,6 +223,8 @@ TEST_F(ControlTest, ASessionIsAliveWhileItsProcessIs) {
   EXPECT_EQ(is_alive(session), Alive::yes);
   session.beat_ms -= 60'000;
   EXPECT_EQ(is_alive(session), Alive::unknown);
+  session.beat_ms -= 3'600'000;
+  EXPECT_EQ(is_alive(session), Alive::no) << "nobody is silent for an hour";
   session.ended = true;
   EXPECT_EQ(is_alive(session), Alive::no);
   ASSERT_TRUE(control_->beat(session, {}));
@@ -229,6 +232,31 @@ TEST_F(ControlTest, ASessionIsAliveWhileItsProcessIs) {
   ASSERT_EQ(sessions->size(), 1U);
   EXPECT_TRUE(sessions->front().ended);
   EXPECT_EQ(sessions->front().pid, ::getpid());
+}
+
+TEST_F(ControlTest, SilentSessionOfAnotherBoot_ResumedRunIsFreeOfIt) {
+  Session crashed = begin("r1");
+  sql("UPDATE sessions SET host = 'another boot', beat_ms = beat_ms - 60000");
+  const auto held = collect_garbage(workspace(), Sweep::remove);
+  ASSERT_FALSE(held) << "it may go on";
+  EXPECT_NE(held.error().message.find("may go on in process"), std::string::npos) << held.error().message;
+  end(begin("r1"));
+  EXPECT_TRUE(collect_garbage(workspace(), Sweep::remove));
+  const auto sessions = control_->sessions("r1");
+  ASSERT_EQ(sessions->size(), 2U);
+  EXPECT_TRUE(sessions->front().ended);
+  // It was alive after all.
+  crashed.beat_ms = unix_ms();
+  ASSERT_TRUE(control_->beat(crashed, {}));
+  EXPECT_FALSE(collect_garbage(workspace(), Sweep::remove));
+}
+
+TEST_F(ControlTest, SilentSessionsThatHoldNothing_GarbageGoes) {
+  begin("r1");
+  sql("UPDATE sessions SET host = 'another boot', beat_ms = beat_ms - 60000; UPDATE runs SET status = 'done'");
+  EXPECT_TRUE(collect_garbage(workspace(), Sweep::remove)) << "its run has ended";
+  sql("UPDATE sessions SET beat_ms = beat_ms - 3600000; UPDATE runs SET status = 'running'");
+  EXPECT_TRUE(collect_garbage(workspace(), Sweep::remove)) << "it is dead";
 }
 
 TEST_F(ControlTest, AProcessThatEndedIsDeadBeforeItsParentLooks) {
