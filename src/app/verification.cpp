@@ -81,6 +81,7 @@ class Verifier {
     out_.run = run.id;
     out_.task = run.task;
     out_.device = numbers_.device();
+    out_.recalled = lessons_of_others();
     const Json& result = *run.result;
     if (const Json speedup = result.value("speedup", Json()); !speedup.is_null()) {
       TRY_ASSIGN(const auto ratio, base::decode<model::Interval>(speedup, "run.json: speedup"));
@@ -89,6 +90,19 @@ class Verifier {
     }
     return fmt::format("run {} of {} on {}, by accelopt {}: {} steps", run.id, run.task_name, out_.device,
                        run.program_version, evidence_.steps.size());
+  }
+
+  /// Those that a knowledge store gave, each counted once.
+  [[nodiscard]] int lessons_of_others() const {
+    std::set<std::string> ids;
+    for (const journal::StepRecord& step : evidence_.steps) {
+      if (model::step_kind(step.key.kind) != StepKind::recall || !step.output.is_array()) continue;
+      for (const Json& lesson : step.output) {
+        if (lesson.is_object() && base::text_at(lesson, "run") != evidence_.run.id)
+          ids.insert(base::text_at(lesson, "id"));
+      }
+    }
+    return static_cast<int>(ids.size());
   }
 
   /// Every kernel that was built is there and has the id under which it was built, the winner too.
@@ -275,6 +289,7 @@ Json to_json(const Verification& verification) {
               {"task", text(verification.task.definition.name)},
               {"device", text(verification.device)},
               {"speedup", verification.claim ? Json(verification.claim->speedup) : Json()},
+              {"recalled", verification.recalled},
               {"checks", Json::array()},
               {"here", nullptr}};
   for (const EvidenceCheck& one : verification.checks)

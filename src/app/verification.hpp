@@ -42,6 +42,7 @@ struct Verification {
   std::string root;             ///< the archive's root hash; empty: it could not be read
   std::string run{}, device{};  ///< ids and names, once the record could be read
   model::Task task{};
+  int recalled = 0;              ///< lessons of other runs that the record holds
   std::optional<Claim> claim{};  ///< none: the run found no gain, or the record could not be read
   std::vector<EvidenceCheck> checks{};
   std::optional<MeasuredHere> here{};

@@ -39,6 +39,8 @@ base::Result<Exit> write(const app::Shell& shell, const EvidenceFlags& flags) {
   }
   fmt::print("wrote {}, root {}\ncheck it anywhere with: accelopt verify {}\n", flags.output, verified.root,
              flags.output);
+  if (verified.recalled > 0)
+    fmt::print("it holds lessons of other runs, which may be of other projects: {}\n", verified.recalled);
   return Exit::done;
 }
 

@@ -128,5 +128,19 @@ TEST_F(VerifiedArchive, SettingsOfNoMeasurement_RefusedByName) {
   }
 }
 
+TEST_F(VerifiedArchive, LessonsOfOtherRuns_AreCountedOnce) {
+  journal::StepRecord recall = evidence_.steps.back();
+  recall.key.kind = "recall";
+  recall.output = Json::array({{{"id", "a"}, {"run", "another"}}, {{"id", "b"}, {"run", evidence_.run.id}}});
+  for (const int parent : {0, 1}) {
+    recall.key.identity = {.iteration = 0, .parent = parent};
+    evidence_.steps.push_back(recall);
+  }
+  const auto verified = verify_evidence(pack_evidence(evidence_).value(), {});
+  ASSERT_TRUE(verified) << verified.error().message;
+  EXPECT_EQ(verified->recalled, 1);
+  EXPECT_EQ(to_json(*verified)["recalled"], 1);
+}
+
 }  // namespace
 }  // namespace accelopt::app
