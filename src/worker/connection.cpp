@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/connection.hpp"
 
-#include <optional>
+#include <utility>
 
 #include "base/shell.hpp"
 #include "base/text.hpp"
@@ -69,7 +69,7 @@ base::Result<std::shared_ptr<WorkerProcess>> WorkerConnection::start(std::string
 }
 
 base::Result<Json> WorkerConnection::open(const Json& request, const std::string& target, const std::stop_token& stop) {
-  close();
+  close().reset();
   std::string reason;
   for (int deaths = 0; deaths < kDeathsOfNobody; ++deaths) {
     TRY_ASSIGN(auto process, start(reason, target, stop));
@@ -91,10 +91,9 @@ base::Result<Json> WorkerConnection::open(const Json& request, const std::string
 
 /// Requests that are begun when waiting was stopped already may wait again.
 Answer WorkerConnection::asked(WorkerProcess& process, const Json& request, const std::stop_token& stop) {
-  std::optional<std::stop_callback<std::function<void()>>> on_stop;
-  if (!options_.stop_waiting.stop_requested())
-    on_stop.emplace(options_.stop_waiting, [&process] { process.stop_waiting(); });
-  Answer answer = process.ask(request, options_.answer_limit, stop);
+  const bool may_wait = options_.stop_waiting.stop_requested();
+  Answer answer =
+      process.ask(request, options_.answer_limit, stop, may_wait ? std::stop_token() : options_.stop_waiting);
   const std::lock_guard lock(mutex_);
   waited_seconds_ += answer.waited_seconds;
   return answer;
@@ -116,10 +115,9 @@ bool WorkerConnection::alive() const {
   return living && living->alive();
 }
 
-void WorkerConnection::close() {
-  std::shared_ptr<WorkerProcess> ended;  // its end takes a while, and nobody waits for it under the lock
+std::shared_ptr<WorkerProcess> WorkerConnection::close() {
   const std::lock_guard lock(mutex_);
-  ended.swap(process_);
+  return std::exchange(process_, nullptr);
 }
 
 double WorkerConnection::waited_seconds() const {

@@ -78,8 +78,8 @@ class WorkerConnection {
   Answer ask(const base::Json& request, const std::stop_token& stop);
 
   [[nodiscard]] bool alive() const;
-  /// Ends its process.
-  void close();
+  /// Gives up its process, which ends with the last owner of what this returns: that takes seconds.
+  [[nodiscard]] std::shared_ptr<WorkerProcess> close();
   /// How long all requests have waited for others to leave the device, seconds.
   [[nodiscard]] double waited_seconds() const;
 

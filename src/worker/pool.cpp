@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <thread>
+#include <utility>
 
 #include "base/hash.hpp"
 #include "evaluation/evaluator_json.hpp"
@@ -129,6 +130,7 @@ class WorkerPool final : public evaluation::Evaluator {
  private:
   using State = Member::State;
   using Texts = std::vector<std::string>;
+  using Processes = std::vector<std::shared_ptr<WorkerProcess>>;
   enum class Fault { solutions, nobodys };
 
   static base::Error cancelled() { return {ErrorCode::cancelled, "stopped as asked"}; }
@@ -192,6 +194,7 @@ class WorkerPool final : public evaluation::Evaluator {
     } while (std::none_of(members_.begin(), members_.end(), passes) && start_spares());
     Texts texts;
     auto reply = settle_on_a_kind(texts);
+    const auto ended = std::exchange(refused_, {});
     lock.unlock();
     tell(texts);
     return reply;
@@ -280,7 +283,7 @@ class WorkerPool final : public evaluation::Evaluator {
 
   /// A worker on whose device the run's times would be other ones is lost: at the beginning, or when it comes again, as
   /// a scheduler may have put it elsewhere.
-  void refuse_another_kind(Member& member) const {
+  void refuse_another_kind(Member& member) {
     const evaluation::OpenReport& its = *member.opened;
     DeviceKind kind = kind_of(its);
     if (its.baseline.status != kind_.baseline.status) kind.driver = kind_of(kind_).driver;  // it did not get that far
@@ -291,11 +294,11 @@ class WorkerPool final : public evaluation::Evaluator {
     refuse(member, why);
   }
 
-  /// `why`: empty: it is not.
-  static void refuse(Member& member, const std::string& why) {
+  /// Under the lock, in which nobody waits for the process to end. `why`: empty: it is not.
+  void refuse(Member& member, const std::string& why) {
     if (why.empty()) return;
     lose(member, {ErrorCode::unsupported, title(member) + " is refused: " + why});
-    member.connection.close();
+    refused_.push_back(member.connection.close());
   }
 
   static void lose(Member& member, base::Error error) {
@@ -317,6 +320,7 @@ class WorkerPool final : public evaluation::Evaluator {
       auto opened = opened_in(member, stop);
       if (placement_) tell_other_runs(member, opened);
       Texts texts;
+      Processes ended;
       {
         const std::lock_guard lock(mutex_);
         member.built.clear();
@@ -325,6 +329,7 @@ class WorkerPool final : public evaluation::Evaluator {
           member.opened = std::move(*opened);
           member.state = State::ready;
           if (reference_ != nullptr) refuse_another_kind(member);
+          ended.swap(refused_);
         } else {
           lose(member, opened.error());
         }
@@ -501,6 +506,7 @@ class WorkerPool final : public evaluation::Evaluator {
   std::string tasks_;                ///< likewise: whose kinds of device are comparable
   std::optional<std::size_t> home_;  ///< the member's place, with a placement
   IdleWaiting waiting_;
+  Processes refused_;                             ///< to be ended outside of the lock
   const Member* replacement_ = nullptr;           ///< that was opened last because none was ready
   std::chrono::duration<double> opening_time_{};  ///< of the last task that was opened
   const Member* reference_ = nullptr;             ///< whose device is the run's kind; null: no task is open

@@ -143,9 +143,15 @@ base::Result<std::shared_ptr<WorkerProcess>> WorkerProcess::start(const std::vec
 WorkerProcess::WorkerProcess(pid_t pid, base::FileDescriptor socket, base::FileDescriptor errors)
     : pid_(pid), socket_(std::move(socket)), errors_(std::move(errors)) {
   reader_ = std::thread([this] { listen(); });
+  writer_ = std::thread([this] { write(); });
 }
 
 WorkerProcess::~WorkerProcess() {
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+  }
+  to_write_.notify_one();
   shutdown(socket_.get(), SHUT_WR);
   {
     std::unique_lock lock(mutex_);
@@ -158,6 +164,7 @@ WorkerProcess::~WorkerProcess() {
     }
   }
   reader_.join();
+  writer_.join();
 }
 
 bool WorkerProcess::alive() const {
@@ -173,6 +180,27 @@ void WorkerProcess::signal_all(int signal) {
 
 void WorkerProcess::kill_now() {
   signal_all(SIGKILL);
+}
+
+void WorkerProcess::send(Json line) {
+  outgoing_.push_back(std::move(line));
+  to_write_.notify_one();
+}
+
+void WorkerProcess::write() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    to_write_.wait(lock, [this] { return closing_ || !outgoing_.empty(); });
+    if (closing_) return;
+    const Json line = std::move(outgoing_.front());
+    outgoing_.pop_front();
+    lock.unlock();
+    const bool sent = write_line(socket_.get(), line);
+    lock.lock();
+    if (sent || closing_) continue;
+    kill_now();  // half a request may be under way, and nobody takes the rest
+    return;
+  }
 }
 
 /// Until the worker has ended or closed its channel: a program that it left behind may hold the channel for ever.
@@ -241,10 +269,14 @@ void WorkerProcess::reap() {
     const std::lock_guard lock(mutex_);
     kill_now();  // its channel is gone: whatever is left of it is of no use
   }
+  siginfo_t end{};
+  while (waitid(P_PID, static_cast<id_t>(pid_), &end, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
+  }
+  // Its pid is its own until here: nobody who finds it not dead signals a later process.
+  const std::lock_guard lock(mutex_);
   int status = 0;
   while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }
-  const std::lock_guard lock(mutex_);
   dead_ = true;
   status_ = status;
   changed_.notify_all();
@@ -279,6 +311,11 @@ void WorkerProcess::take(const Json& message) {
     found->second->started = true;
   } else if (message.contains("result")) {
     found->second->result.emplace(message["result"]);
+  } else if (message.contains("op")) {
+    found->second->result.emplace(
+        base::fail(ErrorCode::unsupported,
+                   "its command echoes its input (a pty?); start `accelopt worker` without a terminal in between, as "
+                   "ssh -T does"));
   } else {
     found->second->result.emplace(tl::make_unexpected(error_from_json(message.value("error", Json()))));
   }
@@ -293,16 +330,6 @@ void WorkerProcess::take_wait(const Json& message) {
 void WorkerProcess::take_progress(const Json& message) {
   const auto share = base::decode<model::StepShare>(message.value("share", Json()), "a share");
   if (share && progressed_) progressed_(*share);
-}
-
-void WorkerProcess::stop_waiting() {
-  std::vector<std::int64_t> ids;
-  {
-    const std::lock_guard lock(mutex_);
-    for (const auto& [id, pending] : pending_) ids.push_back(id);
-  }
-  const std::lock_guard output(output_mutex_);
-  for (const std::int64_t id : ids) write_line(socket_.get(), {{"op", kStopWaiting}, {"id", id}});
 }
 
 std::string WorkerProcess::last_words() const {
@@ -346,33 +373,28 @@ base::Result<Hello> WorkerProcess::greet(std::chrono::milliseconds limit, const 
   return base::fail(ErrorCode::cancelled, "stopped as asked");
 }
 
-Answer WorkerProcess::ask(Json request, std::chrono::seconds limit, const std::stop_token& stop) {
+Answer WorkerProcess::ask(Json request, std::chrono::seconds limit, const std::stop_token& stop,
+                          const std::stop_token& stop_waiting) {
   auto pending = std::make_shared<Pending>();
   std::int64_t id = 0;
   {
     const std::lock_guard lock(mutex_);
     id = ++last_id_;
     pending_[id] = pending;
+    request["id"] = id;
+    send(std::move(request));
   }
-  request["id"] = id;
-  bool sent = false;
-  {
-    const std::lock_guard lock(output_mutex_);
-    sent = write_line(socket_.get(), request);
-  }
+  const std::stop_callback on_stop_waiting(stop_waiting, [this, id] {
+    const std::lock_guard lock(mutex_);
+    send({{"op", kStopWaiting}, {"id", id}});
+  });
   std::unique_lock lock(mutex_);
-  if (!sent) kill_now();  // half a request may be under way, and nobody takes the rest
   const auto settled = [&] { return pending->result.has_value() || dead_; };
   // Returns early when a stop is asked for.
   const auto began = std::chrono::steady_clock::now();
   changed_.wait_until(lock, stop, began + limit, settled);
   if (!settled() && stop.stop_requested()) {
-    lock.unlock();
-    {
-      const std::lock_guard output(output_mutex_);
-      write_line(socket_.get(), {{"op", kCancel}, {"id", id}});
-    }
-    lock.lock();
+    send({{"op", kCancel}, {"id", id}});
     changed_.wait_for(lock, kCancelPatience, settled);
     if (!settled()) {
       pending_.erase(id);

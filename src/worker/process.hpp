@@ -6,6 +6,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -63,10 +64,10 @@ class WorkerProcess {
   void listen_to_waits(std::function<void(const model::DeviceWait&)> told) { told_ = std::move(told); }
   /// Likewise who hears how far a request is.
   void listen_to_progress(std::function<void(const model::StepShare&)> told) { progressed_ = std::move(told); }
-  /// Sends the request (an object with `op`; the id is added) and waits for its answer.
-  Answer ask(base::Json request, std::chrono::seconds limit, const std::stop_token& stop);
-  /// Ends the requests of this moment that wait for the device, now or later; their answer is `cancelled`.
-  void stop_waiting();
+  /// Sends the request (an object with `op`; the id is added) and waits for its answer. Once `stop_waiting` is
+  /// requested it may not wait for the device, now or later, or its answer is `cancelled`.
+  Answer ask(base::Json request, std::chrono::seconds limit, const std::stop_token& stop,
+             const std::stop_token& stop_waiting = {});
   [[nodiscard]] bool alive() const;
 
  private:
@@ -77,6 +78,9 @@ class WorkerProcess {
   };
   WorkerProcess(pid_t pid, base::FileDescriptor socket, base::FileDescriptor errors);
   void listen();
+  void write();
+  /// Under the lock: the writer puts it out behind what was sent before.
+  void send(base::Json line);
   bool read_answers(LineBuffer& lines);
   bool read_errors();
   void take_line(const std::string& line);
@@ -93,8 +97,10 @@ class WorkerProcess {
   base::FileDescriptor socket_;
   base::FileDescriptor errors_;
   mutable std::mutex mutex_;
-  std::mutex output_mutex_;
   std::condition_variable_any changed_;
+  std::condition_variable to_write_;
+  std::deque<base::Json> outgoing_;
+  bool closing_ = false;  ///< nothing more is written
   std::map<std::int64_t, std::shared_ptr<Pending>> pending_;
   std::int64_t last_id_ = 0;
   std::optional<Hello> hello_;
@@ -106,6 +112,7 @@ class WorkerProcess {
   std::function<void(const model::DeviceWait&)> told_;
   std::function<void(const model::StepShare&)> progressed_;
   std::thread reader_;
+  std::thread writer_;  ///< alone may wait for a worker that does not read
 };
 
 /// Names that a program keeps keys under: they hold KEY, TOKEN, SECRET, PASSWORD, PASSWD or CREDENTIAL as a word

@@ -15,6 +15,7 @@
 //   once  as usual; where the file of starts was there before, exits with 3    dies_building  at every build
 //   moves  as usual; where the file of starts was there before, as device
 //   device, driver, compiler  says another one of itself    wrong  the baseline does not pass on it
+//   echo  says hello, and repeats what it reads, as a terminal does
 //   missing  exits with 127 and a shell's words    orphan  leaves behind a program that holds its channel
 #include <unistd.h>
 
@@ -140,6 +141,11 @@ int main(int argc, char** argv) {
   if (manner == "deaf") {
     std::cout << accelopt::base::canonical(hello) << std::endl;
     pause();
+  }
+  if (manner == "echo") {
+    std::cout << accelopt::base::canonical(hello) << std::endl;
+    for (std::string line; std::getline(std::cin, line);) std::cout << line << std::endl;
+    return 0;
   }
   DyingEvaluator evaluator(manner == "moves" && !first ? "moved" : manner);
   return accelopt::worker::serve_evaluator(evaluator, {.hello = hello}, 0, 1) ? 0 : 1;

@@ -371,5 +371,27 @@ TEST(ParseSchedule, KnowsThreeAndListsThem) {
   EXPECT_NE(unknown.error().message.find("pipeline, stages and serial"), std::string::npos);
 }
 
+/// Opens nothing until it is stopped.
+class SilentEvaluator : public FakeEvaluator {
+ public:
+  std::function<void()> before_open = [] {};
+  base::Result<evaluation::OpenReport> open(const model::Task&, const evaluation::MeasureSettings&,
+                                            std::stop_token stop) override {
+    before_open();
+    if (stop.stop_requested()) return base::fail(base::ErrorCode::cancelled, "stopped as asked");
+    return base::fail(base::ErrorCode::internal, "nobody ended the opening");
+  }
+};
+
+TEST(Schedule, WindDownWhileTheTaskIsOpened_EndsTheOpening) {
+  FakeRun run;
+  SilentEvaluator evaluator;
+  evaluator.before_open = [&] { run.wind_down.request_stop(); };
+  const RunPorts ports{run.team.team(), &evaluator, run.journal.get(), &run.events};
+  const auto report = run_search(run.request, ports, {run.wind_down.get_token(), run.abort.get_token()});
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code, base::ErrorCode::cancelled) << report.error().message;
+}
+
 }  // namespace
 }  // namespace accelopt::search

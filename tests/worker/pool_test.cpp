@@ -213,6 +213,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadStart{"babble", ErrorCode::unsupported, {"no such words are spoken", "accelopt worker"}, 1},
         BadStart{"silent", ErrorCode::timed_out, {"did not say hello within 1 s", "password"}, 1, 1000},
         BadStart{"old", ErrorCode::unsupported, {"accelopt 9.9.9", "version 0", "version 1", "same accelopt"}, 1},
+        BadStart{"echo", ErrorCode::unsupported, {"echoes its input", "ssh -T"}, 1},
         BadStart{"cuda", ErrorCode::unsupported, {"measures on fake", "target cpu"}, 1}),
     [](const auto& tested) { return std::string(tested.param.manner); });
 
