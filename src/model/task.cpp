@@ -239,7 +239,7 @@ ACCELOPT_JSON(Workload) {
 
 ACCELOPT_JSON(Entry) {
   field.required("file", it.file, "function", it.function, "args", it.args);
-  field.unless_empty("returns", it.returns);
+  field.unless_empty("returns", it.returns, "content", it.content);
 }
 
 ACCELOPT_JSON(RepoPart) {

@@ -85,6 +85,7 @@ struct Entry {
   std::string function;
   std::vector<std::string> args;  ///< inputs, outputs and axes in the function's own order: "x" or "int M"
   std::string returns{};          ///< the output that the function returns; empty: none
+  std::string content{};          ///< SHA-256 over the code that the task was made from; empty: not kept
 };
 
 /// Of a task that changes files of a git repository: the baseline's sources are those files, and workloads are sizes of

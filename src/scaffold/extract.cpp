@@ -326,6 +326,10 @@ std::vector<Chunk> top_level_chunks(const std::string& source) {
   return Splitter(source).run();
 }
 
+std::string with_headers(const std::string& source, const HeaderFolders& folders) {
+  return HeaderInliner(folders).run(source);
+}
+
 Result<syntax::Unit> read_unit(const syntax::Clang& clang, const std::string& source, model::Language language,
                                const std::vector<syntax::HeaderFile>& headers) {
   return syntax::parse(clang, {source, language, headers, {"-ferror-limit=0"}});
@@ -492,7 +496,7 @@ Result<CallGraph> call_graph(const syntax::Unit& unit, const syntax::Function& e
 
 Result<Extract> extract_function(const syntax::Clang& clang, const std::string& source, model::Language language,
                                  const std::string& function, const HeaderFolders& folders) {
-  std::string whole = HeaderInliner(folders).run(source);
+  std::string whole = with_headers(source, folders);
   TRY_ASSIGN(const syntax::Unit original, read_unit(clang, whole, language));
   TRY_ASSIGN(const syntax::Function* const named, find_function(original, function));
   const std::string name = named->qualified_name();

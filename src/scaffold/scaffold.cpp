@@ -11,6 +11,7 @@
 #include "base/files.hpp"
 #include "base/hash.hpp"
 #include "model/target_description.hpp"
+#include "scaffold/entry_content.hpp"
 #include "scaffold/extract.hpp"
 #include "scaffold/kernel_text.hpp"
 #include "scaffold/operator_task.hpp"
@@ -191,6 +192,8 @@ void write_entry(TomlText& toml, const model::Entry& entry) {
   toml.line("function = \"" + entry.function + "\"");
   toml.line("args = " + list(entry.args));
   if (!entry.returns.empty()) toml.line("returns = \"" + entry.returns + "\"");
+  toml.line("content = \"" + entry.content +
+            "\"  # of the code that the task was made from: best refuses to replace another");
   toml.line("# flags = [\"-O2\"]  # of your own build; without it, those in its compile_commands.json");
 }
 
@@ -435,8 +438,8 @@ Result<void> draft_reference(const syntax::Clang& clang, const syntax::Unit& kep
 Result<Draft> make_draft(const syntax::Clang& clang, const ScaffoldOptions& options, const std::string& source,
                          model::Language language) {
   TRY_ASSIGN(const Stated stated, parse_stated(options.stated));
-  TRY_ASSIGN(Extract extract,
-             extract_function(clang, source, language, options.function, header_folders_of(options.file)));
+  const HeaderFolders folders = header_folders_of(options.file);
+  TRY_ASSIGN(Extract extract, extract_function(clang, source, language, options.function, folders));
   TRY_ASSIGN(const syntax::Unit extracted, read_unit(clang, extract.source, language));
   // Values that the file gives to an axis are read before its names change.
   TRY_ASSIGN(const syntax::Function* const original, find_function(extracted, extract.function));
@@ -474,6 +477,7 @@ Result<Draft> make_draft(const syntax::Clang& clang, const ScaffoldOptions& opti
   draft.task.definition.op_type = options.op_type.empty() ? function_name(extract.function) : options.op_type;
   draft.task.definition.description = comment_above(extracted, *original);
   draft.task.entry = entry_of(signature, options, extract.function);
+  TRY_ASSIGN(draft.task.entry->content, content_of(clang, source, language, extract.function, folders));
   draft.task.baseline = {language, {{"baseline" + draft.extension, draft.baseline}}};
   draft.toml = format_toml(signature, stated, draft);
   return draft;

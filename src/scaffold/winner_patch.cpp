@@ -13,6 +13,7 @@
 #include "model/c_tokens.hpp"
 #include "model/directives.hpp"
 #include "model/tuning.hpp"
+#include "scaffold/entry_content.hpp"
 #include "scaffold/extract.hpp"
 #include "scaffold/parameter_type.hpp"
 #include "scaffold/scaffold.hpp"
@@ -334,6 +335,19 @@ std::string language_names(Language winner, const std::string& file, Language ow
          std::string(model::to_string(own));
 }
 
+/// That the function, and what it uses in the file, are still those that the task was made from: a winner does what
+/// these did.
+Result<void> check_content(const syntax::Clang& clang, const model::Entry& entry, const std::string& source,
+                           Language language, const fs::path& file) {
+  if (entry.content.empty()) return {};
+  TRY_ASSIGN(const std::string now, content_of(clang, source, language, entry.function, header_folders_of(file)));
+  if (now == entry.content) return {};
+  return fail(ErrorCode::invalid_argument,
+              entry.function + " in " + file.filename().string() +
+                  ", or what it uses there, was changed after the task was made, and a winner would undo the change; "
+                  "make the task again with accelopt init, and search there");
+}
+
 }  // namespace
 
 Result<PatchedText> replace_entry(const syntax::Clang& clang, const PatchRequest& request,
@@ -399,6 +413,7 @@ Result<WinnerPatch> make_winner_patch(const std::vector<PatchRequest>& requests)
     return &patch.files.back();
   };
   std::set<std::pair<std::string, std::string>> seen;
+  std::vector<std::string> functions;  // of `ordered`, in full
   for (const PatchRequest* request : ordered) {
     const fs::path path = entry_file(*request);
     TRY_ASSIGN(PatchedFile* const file, file_at(path));
@@ -409,15 +424,22 @@ Result<WinnerPatch> make_winner_patch(const std::vector<PatchRequest>& requests)
       return fail(ErrorCode::invalid_argument, "two of the runs made " + function->qualified_name() + " in " +
                                                    path.filename().string() + " faster; name only one of them");
     }
+    functions.push_back(function->qualified_name());
+  }
+  for (std::size_t i = 0; i < ordered.size(); ++i) {
+    const PatchRequest* const request = ordered[i];
+    const fs::path path = entry_file(*request);
+    TRY_ASSIGN(PatchedFile* const file, file_at(path));
+    TRY_ASSIGN(const Language language, model::language_of_file(path.filename().string()));
+    TRY(check_content(clang, *request->task.entry, file->before, language, path));
     // Winners that are already in the file may hold functions of the same name.
     model::Task named = request->task;
-    named.entry->function = function->qualified_name();
+    named.entry->function = functions[i];
     TRY_ASSIGN(PatchedText text,
                replace_entry(clang, {named, request->winner, request->task_folder, request->form}, file->after));
     file->after = std::move(text.source);
     if (text.own_file.empty()) continue;
-    patch.files.push_back(
-        {own_file_of(path, function->qualified_name()), "", std::move(text.own_file), path, request->form.flags});
+    patch.files.push_back({own_file_of(path, functions[i]), "", std::move(text.own_file), path, request->form.flags});
   }
   return patch;
 }

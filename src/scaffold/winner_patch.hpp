@@ -52,8 +52,8 @@ struct WinnerPatch {
 };
 
 /// All winners in their files, the same whatever their order.
-/// @error invalid_argument: a task has no [entry], or two winners are of one function; not_found: a file is gone;
-/// unsupported: no libclang, and as replace_entry.
+/// @error invalid_argument: a task has no [entry], two winners are of one function, or the function is no longer the
+/// one that the task was made from; not_found: a file is gone; unsupported: no libclang, and as replace_entry.
 base::Result<WinnerPatch> make_winner_patch(const std::vector<PatchRequest>& requests);
 
 /// The root of the file's git repository; its own folder where there is none.

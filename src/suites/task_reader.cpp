@@ -370,6 +370,11 @@ void read_entry(TableReader& root, bool definition_is_sound, TaskText& result) {
     return output.name == entry.returns && !output.inout && output.shape && output.shape->empty();
   });
   if (!entry.returns.empty() && !is_number) table.refuse("returns", "must be an output with shape = []");
+  const std::string content_form = "the hash that init wrote, or be left out";
+  entry.content = table.string("content", content_form).value_or("");
+  const bool is_hash =
+      entry.content.size() == 64 && entry.content.find_first_not_of("0123456789abcdef") == std::string::npos;
+  if (!entry.content.empty() && !is_hash) table.refuse("content", "must be " + content_form);
   if (const auto args = table.strings("args", args_form)) {
     entry.args = *args;
     if (definition_is_sound) check_arguments(table, result.task.definition, *args, entry.returns);

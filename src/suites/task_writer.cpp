@@ -126,6 +126,7 @@ std::string format_task_toml(const model::Task& task) {
     text += "\n[entry]\n" + line("file", toml_string(task.entry->file)) +
             line("function", toml_string(task.entry->function)) + line("args", strings(task.entry->args));
     if (!task.entry->returns.empty()) text += line("returns", toml_string(task.entry->returns));
+    if (!task.entry->content.empty()) text += line("content", toml_string(task.entry->content));
   }
   return text;
 }

@@ -32,7 +32,7 @@ Task matmul() {
   task.workloads = {workload};
   task.baseline = {Language::cpp, {{"baseline.cpp", "int x;"}}};
   task.reference = {"reference.cpp", "int y;"};
-  task.entry = Entry{"../a.cpp", "f", {"x", "y", "int M"}};
+  task.entry = Entry{"../a.cpp", "f", {"x", "y", "int M"}, "", std::string(64, 'a')};
   task.cpu.cache = Cache::warm;
   return task;
 }
@@ -47,6 +47,7 @@ TEST(Task, SurvivesJson) {
   EXPECT_EQ(back.workloads[0].role, Role::held_out);
   EXPECT_EQ(back.cpu.cache, Cache::warm);
   EXPECT_EQ(back.entry->args[2], "int M");
+  EXPECT_EQ(back.entry->content, task.entry->content);
 }
 
 TEST(Task, ShapesComeFromAllAxes) {

@@ -244,5 +244,48 @@ TEST(WinnerPatch, RefusesWhatDoesNotFit) {
   EXPECT_EQ(patch.error().code, ErrorCode::not_found);
 }
 
+/// A helper, a constant, and a function that the entry does not use.
+constexpr const char* kShiftProgram =
+    "constexpr float kShift = 1.5f;\n"
+    "static float shifted(float v) { return v + kShift; }\n"
+    "void twice(const float* x, float* y, int n) {\n"
+    "  for (int i = 0; i < n; ++i) y[i] = 2 * shifted(x[i]);\n}\n"
+    "float unrelated(float v) { return v - 1; }\n";
+
+TEST(WinnerPatch, OfAFunctionThatWasChangedSince_IsRefused) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const Repository repository("shift.cpp", kShiftProgram);
+  ScaffoldOptions options;
+  options.file = repository.file();
+  options.function = "twice";
+  options.stated = {{"x=n"}, {"y=n"}, {}, {"n=64"}, {}, {"x=normal(0, 1)"}};
+  options.folder = repository.path() / "task";
+  ASSERT_TRUE(scaffold_task(*clang, options).has_value());
+  const auto task = suites::load_task(options.folder);
+  ASSERT_TRUE(task.has_value()) << task.error().message;
+  EXPECT_EQ(task->entry->content.size(), 64U);
+  const auto problem = [&](const model::Task& of, const std::string& from, const std::string& to) {
+    std::string program = kShiftProgram;
+    program.replace(program.find(from), from.size(), to);
+    repository.write("src/shift.cpp", program);
+    const auto patch = patch_text(of, of.baseline, repository);
+    return patch ? "" : patch.error().message;
+  };
+  EXPECT_NE(problem(*task, "2 * shifted", "3 * shifted").find("was changed after the task was made"),
+            std::string::npos);
+  EXPECT_NE(problem(*task, "v + kShift", "v - kShift"), "");
+  EXPECT_NE(problem(*task, "1.5f", "2.5f"), "");
+  EXPECT_EQ(problem(*task, "v - 1", "v - 2"), "");
+  EXPECT_EQ(problem(*task, "  for (int", "  // Doubles.\n\tfor  (int"), "");
+  model::Task of_older_version = *task;
+  of_older_version.entry->content.clear();
+  EXPECT_EQ(problem(of_older_version, "2 * shifted", "3 * shifted"), "");
+  std::string toml = repository.read("task/task.toml");
+  toml.replace(toml.find(task->entry->content), 2, "??");
+  repository.write("task/task.toml", toml);
+  EXPECT_NE(suites::load_task(options.folder).error().message.find("the hash that init wrote"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace accelopt::scaffold
