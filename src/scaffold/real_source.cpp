@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "scaffold/words.hpp"
 
@@ -26,6 +27,11 @@ bool is_floating_literal(const std::string& text) {
   return text.find_first_of(".eE") != std::string::npos;
 }
 
+/// Of a floating literal: in hexadecimal f is a digit, but never one of the exponent.
+bool has_suffix_f(const std::string& text) {
+  return text.back() == 'f' || text.back() == 'F';
+}
+
 /// Of the instruction sets' intrinsics: _mm256_add_ps, __m256, vfmaq_f32, float32x4_t.
 bool is_vector_name(const std::string& text) {
   return text.starts_with("_mm") || text.starts_with("__m128") || text.starts_with("__m256") ||
@@ -35,16 +41,20 @@ bool is_vector_name(const std::string& text) {
 
 }  // namespace
 
-RealSource over_real(const std::string& source, model::Language language) {
+RealSource over_real(const std::string& source, model::Language language, Doubles doubles) {
   RealSource result;
+  std::string previous;
   const bool is_c = language == model::Language::c;
   bool calls_math = false;
   const std::string changed = change_words(source, [&](const Word& word) -> std::optional<std::string> {
+    const bool is_long = std::exchange(previous, word.text) == "long";
     if (is_vector_name(word.text)) result.vector_names.push_back(word.text);
     if (word.is_number) {
       if (!is_floating_literal(word.text)) return std::nullopt;
+      if (doubles == Doubles::stay && !has_suffix_f(word.text)) return std::nullopt;
       return is_c ? "((real)" + word.text + ")" : "real(" + word.text + ")";
     }
+    if (word.text == "double" && (is_long || doubles == Doubles::stay)) return std::nullopt;
     if (word.text == "float" || word.text == "double" || word.text == "_Float16" || word.text == "__bf16")
       return "real";
     if (word.text.size() < 2 || word.text.back() != 'f') return std::nullopt;

@@ -413,11 +413,52 @@ std::string unwritten_values(const Signature& signature) {
   return text;
 }
 
+/// Whether the function is over narrower data than double: what it computes in double is then meant to be more precise.
+bool reads_no_doubles(const Signature& signature) {
+  return std::none_of(signature.parameters.begin(), signature.parameters.end(), [](const KernelParameter& parameter) {
+    const bool is_read = parameter.role == ParameterRole::input || parameter.role == ParameterRole::inout;
+    return parameter.is_tensor && is_read && parameter.dtype == model::DType::float64;
+  });
+}
+
+/// The definition with its parameters over `real`, which is how the reference is called.
+std::string with_real_parameters(const std::string& definition) {
+  const std::size_t end = definition.find(") {\n");
+  return change_words(definition, [&](const Word& word) -> std::optional<std::string> {
+    return word.offset < end && word.text == "double" ? std::optional<std::string>("real") : std::nullopt;
+  });
+}
+
+/// Errors of the reference as it is built with `real` being float.
+Result<std::size_t> errors_in_float(const syntax::Clang& clang, const std::string& source, const Signature& signature,
+                                    model::Language language) {
+  const std::string header = "#define ACCELOPT_REAL float\n" + targets::cpu::reference_header(definition_of(signature));
+  return count_errors(clang, "#include \"task.h\"\n" + source, language, {{"task.h", header}});
+}
+
+/// The function's text over `real`. Where it reads no double, its doubles stay, so that the float build shows the error
+/// of what the user wrote, and not that of sums in float; unless the text then no longer fits together.
+Result<RealSource> real_text(const syntax::Clang& clang, const Signature& signature, const Surroundings& around,
+                             const std::string& definition, model::Language language, std::vector<std::string>& notes) {
+  RealSource all = over_real(around.around(definition), language);
+  if (!reads_no_doubles(signature)) return all;
+  RealSource stays = over_real(around.around(with_real_parameters(definition)), language, Doubles::stay);
+  if (stays.source == all.source || !all.vector_names.empty() || !signature.ties.empty()) return stays;
+  TRY_ASSIGN(const std::size_t errors, errors_in_float(clang, stays.source, signature, language));
+  if (errors == 0) return stays;
+  TRY_ASSIGN(const std::size_t errors_of_all, errors_in_float(clang, all.source, signature, language));
+  if (errors <= errors_of_all) return stays;
+  notes.emplace_back(
+      "the reference computes in `real` what the function computes in double, so that kernels may be as far off as if "
+      "it were computed in float; write double into the reference where that matters");
+  return all;
+}
+
 Result<void> draft_reference(const syntax::Clang& clang, const syntax::Unit& kept, const Signature& signature,
                              const Surroundings& around, const syntax::Function& function, Draft& draft) {
   const model::Language language = kept.language;
   TRY_ASSIGN(const std::string definition, kernel_definition(signature, "reference", kept, function));
-  const RealSource real = over_real(around.around(definition), language);
+  TRY_ASSIGN(const RealSource real, real_text(clang, signature, around, definition, language, draft.notes));
   draft.reference =
       "// Derived by accelopt init from " + function.name +
       " itself: it proves equality with it, not correctness. Rewrite it as the definition of what is wanted.\n"

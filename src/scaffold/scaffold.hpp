@@ -38,7 +38,8 @@ std::string plain_name(const std::string& function);
 /// Writes task.toml, baseline and reference. Types and constness come from the function's signature: pointers are
 /// tensors (outputs where `outputs` says so), integers by value whose name is an axis are variable axes, other numbers
 /// by value are scalar inputs. Of the user's file the baseline keeps what the function needs, with the function's body
-/// as the kernel's; the reference is the same with every floating type made `real`. What is not stated is written as
+/// as the kernel's; the reference is the same with every floating type made `real`, except double in a
+/// function that reads none. What is not stated is written as
 /// "?", which lint refuses by line. Of a .py or .cu file: as scaffold_operator.
 /// @error not_found: no such file or function; invalid_argument: an option names no parameter, has another form, or a
 /// pointer is neither input nor output; unsupported: as extract_function, a result, a parameter

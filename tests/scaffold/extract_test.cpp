@@ -45,6 +45,9 @@ TEST(RealSource, ReplacesTypesLiteralsAndFunctions) {
   EXPECT_EQ(over_real("float y = sqrtf(2.0f) + x.sinf + 1e-3 + 7 + 0x1F; double z;", Language::cpp).source,
             "#include <cmath>\nreal y = std::sqrt(real(2.0f)) + x.sin + real(1e-3) + 7 + 0x1F; real z;");
   EXPECT_EQ(over_real("float y = expf(1.f);", Language::c).source, "#include <tgmath.h>\nreal y = exp(((real)1.f));");
+  EXPECT_EQ(over_real("double s = 1e-3 * x; float y = s + 0.5f; long double z;", Language::cpp, Doubles::stay).source,
+            "double s = 1e-3 * x; real y = s + real(0.5f); long double z;");
+  EXPECT_EQ(over_real("long double z; double w;", Language::cpp).source, "long double z; real w;");
   EXPECT_FALSE(over_real("__m256 v = _mm256_setzero_ps();", Language::cpp).vector_names.empty());
 }
 

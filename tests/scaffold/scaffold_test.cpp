@@ -251,6 +251,55 @@ TEST(Scaffold, OfDeviceCode_TheLaunchIsAskedFor) {
   EXPECT_NE(loaded.error().message.find("baseline.cu:2"), std::string::npos) << loaded.error().message;
 }
 
+/// The reference that `init` derives of f, which takes x and n, in a repository where it builds.
+std::string derived_reference(const syntax::Clang& clang, const std::string& function, const StatedTexts& stated) {
+  const Repository repository("sum.cpp", function);
+  ScaffoldOptions options;
+  options.file = repository.file();
+  options.function = "f";
+  options.stated = stated;
+  options.folder = repository.path() / "task";
+  const auto report = scaffold_task(clang, options);
+  EXPECT_TRUE(report.has_value()) << report.error().message;
+  EXPECT_TRUE(report->notes.empty()) << report->notes.front();
+  const auto task = suites::load_task(options.folder);
+  EXPECT_TRUE(task.has_value()) << task.error().message;
+  expect_builds(repository, *task, "g++");
+  return task->reference.text;
+}
+
+TEST(Scaffold, DoublesOverFloats_StayInTheReference) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const StatedTexts stated{.shapes = {"x=n"}, .axes = {"n=64"}, .inits = {"x=normal(0, 1)"}};
+  const std::string sum = derived_reference(
+      *clang,
+      "#include <algorithm>\n"
+      "float f(const float* x, int n) {\n  double sum = 0.0;\n"
+      "  for (int i = 0; i < n; ++i) sum += std::max(0.5f, x[i]);\n  return (float)std::max(sum, 0.25);\n}\n",
+      stated);
+  EXPECT_NE(sum.find("reference(const real* x, real* result, "), std::string::npos) << sum;
+  EXPECT_NE(sum.find("double sum = 0.0;"), std::string::npos) << "its float build would sum in float\n" << sum;
+  EXPECT_NE(sum.find("std::max(sum, 0.25)"), std::string::npos) << sum;
+  EXPECT_NE(sum.find("std::max(real(0.5f), x[i])"), std::string::npos) << sum;
+  const std::string result = derived_reference(
+      *clang,
+      "double f(const float* x, int n) { double sum = 0; for (int i = 0; i < n; ++i) sum += x[i]; return sum; }\n",
+      stated);
+  EXPECT_NE(result.find("real* result"), std::string::npos) << result;
+  EXPECT_NE(result.find("double sum = 0;"), std::string::npos) << result;
+}
+
+TEST(Scaffold, DoublesOverDoubles_BecomeReal) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const std::string reference = derived_reference(
+      *clang,
+      "double f(const double* x, int n) { double sum = 0; for (int i = 0; i < n; ++i) sum += x[i]; return sum; }\n",
+      {.shapes = {"x=n"}, .axes = {"n=64"}, .inits = {"x=normal(0, 1)"}});
+  EXPECT_NE(reference.find("real sum = 0;"), std::string::npos) << reference;
+}
+
 TEST(Scaffold, DoesNotWriteIntoAFolderThatIsInUse) {
   const auto clang = load_clang();
   if (!clang) GTEST_SKIP() << "libclang is not installed";
