@@ -10,8 +10,9 @@ namespace {
 
 // Code generation only: nothing that reads or writes files, loads plug-ins, changes the language, the ABI or the link.
 constexpr std::string_view kFlags =
-    "-ffast-math -fno-math-errno -ffinite-math-only -fno-signed-zeros -fno-trapping-math -fassociative-math "
-    "-freciprocal-math -funsafe-math-optimizations -fno-rounding-math -fcx-limited-range -ffp-contract=fast "
+    "-ffast-math -fno-math-errno -ffinite-math-only -fno-finite-math-only -fno-signed-zeros "
+    "-fno-trapping-math -fassociative-math -freciprocal-math -funsafe-math-optimizations -fno-rounding-math "
+    "-fcx-limited-range -ffp-contract=fast "
     "-ffp-contract=off -funroll-loops -fno-unroll-loops -fno-tree-vectorize -ftree-vectorize -fno-tree-slp-vectorize "
     "-fvect-cost-model=unlimited -fvect-cost-model=dynamic -fvect-cost-model=cheap -mno-recip "
     "-mprefer-vector-width=128 -mprefer-vector-width=256 -mprefer-vector-width=512 -fno-strict-aliasing "

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "model/c_tokens.hpp"
+#include "model/special_values.hpp"
 #include "recipes/recipes.hpp"
 
 namespace accelopt::recipes {
@@ -18,6 +20,14 @@ struct FlagSet {
   const char* text;
   double gain;  ///< of kernels whose innermost loops accumulate or call mathematical functions
 };
+
+/// In place of the first set where the kernel asks for NaN or infinity, or gains nothing from their absence.
+constexpr FlagSet kFastAndSpecial = {"-ffast-math -fno-finite-math-only -mno-recip",
+                                     "Compile with relaxed floating-point rules, infinities and NaN kept",
+                                     "With -ffast-math the compiler may reorder sums, so that accumulating loops "
+                                     "vectorize. -fno-finite-math-only behind "
+                                     "it has the kernel still see NaN and infinity where they come.",
+                                     2.5};
 
 constexpr FlagSet kSets[] = {
     {"-ffast-math -mno-recip", "Compile with relaxed floating-point rules",
@@ -64,10 +74,28 @@ double relaxed_share(Subject& subject) {
   return std::min(share, 0.97);
 }
 
+/// Whether -ffinite-math-only lets the compiler make vectors of something: of calls of mathematical functions (whose
+/// vector forms <math.h> only has with it) and of choices such as a maximum.
+bool gains_from_finite_math(const Subject& subject) {
+  for (const Part& part : subject.parts()) {
+    for (const auto& loop : part.tree->loops()) {
+      if (!loop->children.empty() || subject.is_generated(*loop)) continue;
+      if (!syntax::effects_of(body_of(*loop), part.tree->scope()).calls.empty()) return true;
+      const std::vector<std::string> tokens = model::canonical_tokens(subject.text(loop->statement->extent));
+      if (std::any_of(tokens.begin(), tokens.end(), [](const auto& one) { return one == "?" || one == "if"; }))
+        return true;
+    }
+  }
+  return false;
+}
+
 void propose_flags(const syntax::Clang&, Subject& subject, std::vector<Application>& result) {
   const std::vector<std::string> present = flags_of(subject.kernel().source);
   const double share = relaxed_share(subject);
-  for (const FlagSet& set : kSets) {
+  const bool keeps_special =
+      !model::special_value_named(subject.kernel().source).empty() || !gains_from_finite_math(subject);
+  for (const FlagSet& listed : kSets) {
+    const FlagSet& set = keeps_special && &listed == &kSets[0] ? kFastAndSpecial : listed;
     const std::vector<std::string> words = words_of(set.flags);
     const bool implied =
         std::find(present.begin(), present.end(), "-ffast-math") != present.end() && words.front() != "-funroll-loops";
@@ -90,7 +118,15 @@ void propose_flags(const syntax::Clang&, Subject& subject, std::vector<Applicati
 Result<std::string> apply_flags(const syntax::Clang&, Subject& subject, const Application& application) {
   const auto found = application.parameters.find("flags");
   if (found == application.parameters.end()) return fail(ErrorCode::invalid_argument, "the parameter flags is missing");
-  return with_flags(subject.kernel().source, words_of(found->second));
+  std::string text = with_flags(subject.kernel().source, words_of(found->second));
+  const std::string named = model::special_value_named(text);
+  if (!named.empty() && model::assumes_finite_math(flags_of(text)) &&
+      !model::assumes_finite_math(flags_of(subject.kernel().source))) {
+    return fail(ErrorCode::unsupported,
+                "under these flags the compiler assumes that there is no NaN and no infinity, " +
+                    ("and the kernel asks for them: " + named));
+  }
+  return text;
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "model/special_values.hpp"
+
 namespace accelopt::model {
 namespace {
 
@@ -31,6 +33,26 @@ TEST(ParseCpuDirectives, RefusesAnUnknownDirective) {
 TEST(ParseCpuDirectives, ASourceWithoutDirectivesHasNoFlags) {
   EXPECT_TRUE(parse_cpu_directives("int x;")->flags.empty());
   EXPECT_TRUE(parse_cpu_directives("")->flags.empty());
+}
+
+TEST(SpecialValues, AreSeenInCodeAndMacros) {
+  for (const char* text :
+       {"y = std::isnan(x) ? 0 : x;", "float m = -INFINITY;", "m = std::numeric_limits<float>::infinity();",
+        "if (x != x) return;", "y = x[i] == x[i] ? x[i] : 0;", "#define IS_NAN(v) ((v) != (v))\n",
+        "y = __builtin_isinf(x);"}) {
+    EXPECT_NE(special_value_named(text), "") << text;
+  }
+  for (const char* text : {"y = exp(x); // isnan", "a * b == b", "x == x->next", "x != x[0]", "-x != x", "\"NAN\""})
+    EXPECT_EQ(special_value_named(text), "") << text;
+}
+
+TEST(SpecialValues, TheLastFlagDecides) {
+  EXPECT_TRUE(assumes_finite_math({"-O3", "-ffast-math"}));
+  EXPECT_TRUE(assumes_finite_math({"-fno-finite-math-only", "-ffinite-math-only"}));
+  EXPECT_FALSE(assumes_finite_math({"-ffast-math", "-fno-finite-math-only", "-mno-recip"}));
+  EXPECT_FALSE(assumes_finite_math({"-fassociative-math"}));
+  EXPECT_TRUE(asks_for_finite_math("#pragma GCC optimize(\"fast-math\")\nint x;"));
+  EXPECT_FALSE(asks_for_finite_math("__attribute__((optimize(\"no-finite-math-only\"))) int x(); // fast-math"));
 }
 
 }  // namespace

@@ -169,5 +169,36 @@ TEST(Flags, DirectiveInTheFirstLine) {
   EXPECT_EQ(refused(sample, application("flags", "*")), base::ErrorCode::invalid_argument);
 }
 
+std::vector<std::string> flags_proposed(const Sample& sample) {
+  std::vector<std::string> flags;
+  const auto all = enumerate(clang(), sample.kernel);
+  EXPECT_TRUE(all) << all.error().message;
+  for (const Application& one : *all) {
+    if (one.recipe == "flags") flags.push_back(one.parameters.at("flags"));
+  }
+  return flags;
+}
+
+TEST(Flags, KernelsThatAskForNan_KeepIt) {
+  const std::string plain = "-ffast-math -mno-recip";
+  const std::string kept = "-ffast-math -fno-finite-math-only -mno-recip";
+  const auto holds = [](const std::vector<std::string>& all, const std::string& one) {
+    return std::find(all.begin(), all.end(), one) != all.end();
+  };
+  const Sample guarded = with_body(
+      "  for (int64_t i = 0; i < M; ++i)\n    for (int64_t j = 0; j < N; ++j)\n"
+      "      c[i * N + j] = a[i] != a[i] ? 0.0f : a[i] * b[j];\n");
+  EXPECT_FALSE(holds(flags_proposed(guarded), plain));
+  EXPECT_TRUE(holds(flags_proposed(guarded), kept));
+  EXPECT_EQ(refused(guarded, application("flags", "*", {{"flags", plain}})), base::ErrorCode::unsupported)
+      << "as a plan that another kernel's memory made";
+  expect_same(guarded, applied(guarded, application("flags", "*", {{"flags", kept}})));
+  EXPECT_TRUE(holds(flags_proposed(matmul()), kept)) << "a sum gains nothing from finite math";
+  const Sample chooses = with_body(
+      "  for (int64_t i = 0; i < M; ++i)\n    for (int64_t j = 0; j < N; ++j)\n"
+      "      c[i * N + j] = a[i] > b[j] ? a[i] : b[j];\n");
+  EXPECT_TRUE(holds(flags_proposed(chooses), plain));
+}
+
 }  // namespace
 }  // namespace accelopt::recipes

@@ -8,6 +8,7 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "model/directives.hpp"
+#include "model/special_values.hpp"
 #include "model/tuning.hpp"
 #include "model/user_flags.hpp"
 #include "sandbox/probe.hpp"
@@ -313,6 +314,21 @@ tl::expected<std::vector<std::string>, model::DirectiveProblem> own_flags(const 
   return std::move(directives->flags);
 }
 
+/// Why a kernel may not be compiled with its own flags; empty: it may. No set of inputs holds NaN or infinity, so that
+/// nothing else would show that a kernel no longer sees them.
+std::string problem_of_flags(const model::Solution& baseline, const model::Solution& kernel,
+                             const std::vector<std::string>& flags) {
+  if (!model::assumes_finite_math(flags) && !model::asks_for_finite_math(model::main_text(kernel))) return "";
+  const std::string text = model::main_text(baseline);
+  const std::string named = model::special_value_named(text);
+  const auto own = model::parse_cpu_directives(text);
+  const bool assumed = model::asks_for_finite_math(text) || (own && model::assumes_finite_math(own->flags));
+  if (named.empty() || assumed) return "";
+  return "under fast-math flags the compiler assumes that there is no NaN and no infinity, and the baseline asks for "
+         "them (" +
+         named + "); add -fno-finite-math-only behind them";
+}
+
 }  // namespace
 
 base::Result<BuiltKernelPtr> KernelBuilder::build_now(const model::Kernel& kernel, std::stop_token stop,
@@ -323,6 +339,8 @@ base::Result<BuiltKernelPtr> KernelBuilder::build_now(const model::Kernel& kerne
     return refused(main_name(kernel.solution().language) + ":" + std::to_string(problem.line) + ":" +
                    std::to_string(problem.column) + ": error: " + problem.message);
   }
+  if (const std::string problem = problem_of_flags(task_.baseline, kernel.solution(), *flags); !problem.empty())
+    return refused(main_name(kernel.solution().language) + ": error: " + problem);
   TRY_ASSIGN(std::vector<std::string> all_flags, model::user_flags_of(kernel.solution()));
   all_flags.insert(all_flags.end(), flags->begin(), flags->end());
   TRY_ASSIGN(const auto folder, base::TemporaryFolder::create("accelopt-build"));

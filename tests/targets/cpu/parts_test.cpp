@@ -303,6 +303,26 @@ extern "C" void kernel(const float* x, const float* g, float s, float* y, int64_
 )";
 }
 
+TEST(Builder, FiniteMath_OfABaselineThatAsksForNan_IsRefused) {
+  const auto compiler = find_compiler("", kPath);
+  ASSERT_TRUE(compiler);
+  const std::string kernel =
+      "#include <math.h>\n#include \"task.h\"\n"
+      "extern \"C\" void kernel(const float* x, const float* g, float s, float* y, int64_t M) {\n"
+      "  for (int64_t i = 0; i < M; ++i) y[i] = isnan(x[i]) ? s : g[0];\n}\n";
+  model::Task task = small_task();
+  task.baseline = solution_of(kernel);
+  const auto builder = KernelBuilder::create(task, {*compiler, {}, nullptr}, {});
+  ASSERT_TRUE(builder);
+  const auto diagnostics = [&](const std::string& line) {
+    const auto built = (*builder)->build(model::Kernel(solution_of(line + kernel)), {});
+    return built ? (*built)->report.diagnostics : built.error().message;
+  };
+  EXPECT_NE(diagnostics("//@ flags -ffast-math\n").find("the baseline asks for them (isnan)"), std::string::npos);
+  EXPECT_NE(diagnostics("#pragma GCC optimize(\"fast-math\")\n").find("(isnan)"), std::string::npos);
+  EXPECT_EQ(diagnostics("//@ flags -ffast-math -fno-finite-math-only\n"), "");
+}
+
 TEST(Builder, TunedNamesAreMacros) {
   const auto compiler = find_compiler("", kPath);
   ASSERT_TRUE(compiler);
