@@ -76,9 +76,9 @@ Result<std::string> content_of(const syntax::Clang& clang, const std::string& so
   // Which other folders a build names may change without the code: their headers do not count.
   HeaderFolders own = folders;
   own.searched.clear();
-  TRY_ASSIGN(syntax::Unit unit, read_unit(clang, with_headers(source, own), language));
+  TRY_ASSIGN(syntax::Unit unit, read_unit(clang, with_macros(with_headers(source, own), own), language));
   if (!find_function(unit, function)) {  // its class is declared elsewhere
-    TRY_ASSIGN(unit, read_unit(clang, with_headers(source, folders), language));
+    TRY_ASSIGN(unit, read_unit(clang, with_macros(with_headers(source, folders), folders), language));
   }
   TRY_ASSIGN(const syntax::Function* const entry, find_function(unit, function));
   const std::vector<Named> beside = definitions_beside(unit, *entry);

@@ -341,6 +341,8 @@ Result<syntax::Unit> read_user_file(const syntax::Clang& clang, const std::strin
   for (const std::filesystem::path& folder : folders.searched) {
     arguments.insert(arguments.end(), {"-I", folder.string()});
   }
+  arguments.insert(arguments.end(), folders.macros.begin(), folders.macros.end());
+  arguments.insert(arguments.end(), folders.standard.begin(), folders.standard.end());
   return syntax::parse(clang, {source, language, {}, arguments});
 }
 
@@ -492,13 +494,42 @@ Result<CallGraph> call_graph(const syntax::Unit& unit, const syntax::Function& e
   return graph;
 }
 
+/// A macro of the compiler in a conditional of the text, by which the processor or the standard decides. Empty: none.
+std::string open_macro(const std::string& source) {
+  static const std::set<std::string> kOthers{"__FMA__", "__F16C__", "__OPTIMIZE__", "__FAST_MATH__"};
+  for (const Chunk& chunk : top_level_chunks(source)) {
+    if (chunk.kind == Chunk::Kind::include) continue;
+    for (const Token& token :
+         model::c_tokens(std::string_view(source).substr(chunk.extent.begin, chunk.extent.size()))) {
+      const std::size_t word = token.text.find_first_not_of("# ");
+      if (token.kind != TokenKind::preprocessor || word == std::string::npos) continue;
+      const std::string_view line = std::string_view(token.text).substr(word);
+      if (!line.starts_with("if") && !line.starts_with("elif")) continue;
+      const bool compares = line.find_first_of("<>") != std::string_view::npos;
+      for (const Word& name : words(line)) {
+        if (compares && (name.text == "__cplusplus" || name.text == "__STDC_VERSION__")) return name.text;
+        if (kOthers.contains(name.text) || name.text.starts_with("__AVX") || name.text.starts_with("__SSE") ||
+            name.text.starts_with("__ARM_")) {
+          return name.text;
+        }
+      }
+    }
+  }
+  return "";
+}
+
 }  // namespace
 
 Result<Extract> extract_function(const syntax::Clang& clang, const std::string& source, model::Language language,
                                  const std::string& function, const HeaderFolders& folders) {
-  std::string whole = with_headers(source, folders);
+  std::string whole = with_macros(with_headers(source, folders), folders);
   TRY_ASSIGN(const syntax::Unit original, read_unit(clang, whole, language));
-  TRY_ASSIGN(const syntax::Function* const named, find_function(original, function));
+  const auto defined = find_function(original, function);
+  if (!defined && defined.error().code == ErrorCode::not_found && !folders.macros.empty()) {
+    return fail(ErrorCode::not_found, defined.error().message + " (as your build compiles it, with " +
+                                          base::joined(folders.macros, " ") + ")");
+  }
+  TRY_ASSIGN(const syntax::Function* const named, defined);
   const std::string name = named->qualified_name();
   const bool is_member = named->kind == syntax::FunctionKind::static_member;
   std::optional<syntax::Unit> changed;
@@ -512,6 +543,12 @@ Result<Extract> extract_function(const syntax::Clang& clang, const std::string& 
   Reduction reduction(clang, whole, language);
   TRY(reduction.reduce(graph.needed, graph.callers, unit.errors.size()));
   Extract result{reduction.text(), name, {}};
+  if (const std::string macro = open_macro(result.source); !macro.empty()) {
+    result.notes.push_back("the code depends on " + macro + ", which accelopt's compiler (-march=native, " +
+                           (language == model::Language::c ? "gnu17" : "gnu++20") +
+                           ") may answer otherwise than your build; keep the branch that you mean in baseline and "
+                           "reference");
+  }
   for (const syntax::Diagnostic& error : original.errors) {
     if (error.message.find("file not found") != std::string::npos) {
       result.notes.push_back("the file includes a header that is not there (" + error.message +

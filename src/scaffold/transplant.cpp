@@ -138,6 +138,13 @@ bool Transplant::is_constant(const std::string& name) const {
                      [&](const model::Axis& axis) { return axis.value && axis.name == name; });
 }
 
+/// Whether the preprocessor line says what the file's build says already.
+bool Transplant::is_of_build(std::string_view text) const {
+  const std::vector<std::string> own = model::canonical_tokens(text);
+  return std::any_of(place_.macros.begin(), place_.macros.end(),
+                     [&](const std::string& option) { return model::canonical_tokens(macro_line(option)) == own; });
+}
+
 /// Whether the user's file has the very same thing before the function.
 bool Transplant::has_already(const Chunk& chunk, std::string_view text) const {
   if (form_.flags_by == FlagsBy::own_file) return false;
@@ -166,12 +173,13 @@ Result<std::string> Transplant::take_apart(const syntax::Unit& unit) {
       if (!c_blocks.empty() && c_blocks.back()) edits.replace(chunk.extent, "");
       if (!c_blocks.empty()) c_blocks.pop_back();
     } else if (chunk.kind == Chunk::Kind::define) {
-      if (is_constant(chunk.name) || has_already(chunk, text)) {
+      if (is_constant(chunk.name) || is_of_build(text) || has_already(chunk, text)) {
         edits.replace(chunk.extent, "");
       } else {
         macros_.push_back(chunk.name);
       }
     } else if (chunk.kind == Chunk::Kind::preprocessor) {
+      if (is_of_build(text)) edits.replace(chunk.extent, "");
       has_pragmas_ = has_pragmas_ || text.find("GCC") != std::string_view::npos;
     } else {
       free_declaration(unit, chunk, text, edits);

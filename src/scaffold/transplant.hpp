@@ -20,6 +20,7 @@ struct Place {
   const syntax::Function& function;
   std::vector<Chunk> chunks;
   std::size_t begin = 0;  ///< of the outermost block around the function; else of its definition, with attributes
+  std::vector<std::string> macros{};  ///< -D and -U of the file's build
 };
 
 Place place_of(const syntax::Unit& unit, const syntax::Function& function);
@@ -42,6 +43,7 @@ class Transplant {
  private:
   [[nodiscard]] std::string with_numbers(const syntax::Unit& unit) const;
   [[nodiscard]] bool is_constant(const std::string& name) const;
+  [[nodiscard]] bool is_of_build(std::string_view text) const;
   [[nodiscard]] bool has_already(const Chunk& chunk, std::string_view text) const;
   base::Result<std::string> take_apart(const syntax::Unit& unit);
   void free_declaration(const syntax::Unit& unit, const Chunk& chunk, std::string_view text, syntax::Edits& edits);

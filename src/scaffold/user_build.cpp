@@ -2,12 +2,15 @@
 #include "scaffold/user_build.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "base/files.hpp"
 #include "base/json.hpp"
 #include "base/shell.hpp"
 #include "model/user_flags.hpp"
+#include "scaffold/extract.hpp"
 #include "scaffold/winner_patch.hpp"
+#include "scaffold/words.hpp"
 
 namespace accelopt::scaffold {
 namespace {
@@ -81,6 +84,34 @@ Result<std::optional<UserBuild>> read_commands(const fs::path& commands, const f
 
 }  // namespace
 
+std::string macro_line(const std::string& option) {
+  const std::string macro = option.substr(2);
+  if (option.starts_with("-U")) return "#undef " + macro;
+  const std::size_t equals = macro.find('=');
+  if (equals == std::string::npos) return "#define " + macro + " 1";
+  return "#define " + macro.substr(0, equals) + " " + macro.substr(equals + 1);
+}
+
+std::string with_macros(const std::string& source, const HeaderFolders& folders) {
+  std::set<std::string> named;
+  for (const Word& word : words(source)) named.insert(word.text);
+  if (named.contains("assert")) named.insert("NDEBUG");
+  std::string lines;
+  for (const std::string& option : folders.macros) {
+    const std::string name = option.substr(2, option.find_first_of("=(", 2) - 2);
+    if (!named.contains(name)) continue;
+    // What an earlier option says, this one overrules.
+    if (option.starts_with("-D") && lines.find(" " + name) != std::string::npos) lines += "#undef " + name + "\n";
+    lines += macro_line(option) + "\n";
+  }
+  if (lines.empty()) return source;
+  // A comment that begins the file stays above, unless it is the function's own.
+  const std::vector<Chunk> chunks = top_level_chunks(source);
+  const bool begins_with_function = !chunks.empty() && chunks.front().kind == Chunk::Kind::function;
+  const std::size_t place = chunks.empty() || begins_with_function ? 0 : chunks.front().extent.begin;
+  return source.substr(0, place) + lines + source.substr(place);
+}
+
 UserBuild user_build_of(const std::vector<std::string>& arguments, const fs::path& folder, const std::string& source) {
   UserBuild build;
   build.source = source;
@@ -124,6 +155,10 @@ HeaderFolders header_folders_of(const fs::path& file) {
   HeaderFolders out{whole.parent_path(), {}};
   const auto build = find_user_build(std::nullopt, whole, {});
   if (!build || !*build) return out;
+  for (const std::string& option : (*build)->search) {
+    if (option.starts_with("-D") || option.starts_with("-U")) out.macros.push_back(option);
+    if (option.starts_with("-std=")) out.standard = {option};
+  }
   const fs::path repository = repository_of(whole);
   for (const fs::path& folder : (*build)->folders) {
     const fs::path there = fs::weakly_canonical(folder, ignored);

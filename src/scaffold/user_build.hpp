@@ -19,10 +19,12 @@ struct UserBuild {
   std::vector<std::string> left_out;           ///< flags for code generation that are not on the allow-list
 };
 
-/// Where a file's headers are looked for.
+/// Where a file's headers are looked for, and what else its build has it mean.
 struct HeaderFolders {
   std::filesystem::path own;                    ///< the file's: for "quoted" names
   std::vector<std::filesystem::path> searched;  ///< its build's, those of the file's repository: for all names
+  std::vector<std::string> macros{};            ///< its build's -D and -U, in order
+  std::vector<std::string> standard{};          ///< its build's -std=, if it names one
 };
 
 /// The flags of the file's build: those `stated` by [entry], else those in `commands`, else in the first
@@ -36,6 +38,12 @@ base::Result<std::optional<UserBuild>> find_user_build(const std::optional<std::
 
 /// Of a file that no build names, or whose build cannot be read: its own folder alone.
 HeaderFolders header_folders_of(const std::filesystem::path& file);
+
+/// The text with lines for those of the build's macros that it names, which then holds without the build's -D and -U.
+std::string with_macros(const std::string& source, const HeaderFolders& folders);
+
+/// "#define A 1" of "-DA", "#undef A" of "-UA".
+std::string macro_line(const std::string& option);
 
 /// What a compiler's arguments say of a build; `folder` is where it was called.
 UserBuild user_build_of(const std::vector<std::string>& arguments, const std::filesystem::path& folder,

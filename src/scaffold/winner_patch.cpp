@@ -359,10 +359,11 @@ Result<PatchedText> replace_entry(const syntax::Clang& clang, const PatchRequest
   if (language != request.winner.language) {
     return fail(ErrorCode::unsupported, language_names(request.winner.language, task.entry->file, language));
   }
-  TRY_ASSIGN(const syntax::Unit unit,
-             read_user_file(clang, user_source, language, header_folders_of(entry_file(request))));
+  const HeaderFolders folders = header_folders_of(entry_file(request));
+  TRY_ASSIGN(const syntax::Unit unit, read_user_file(clang, user_source, language, folders));
   TRY_ASSIGN(const syntax::Function* const function, find_function(unit, task.entry->function));
-  const Place place = place_of(unit, *function);
+  Place place = place_of(unit, *function);
+  place.macros = folders.macros;
   Transplant transplant(task, place, request.form);
   TRY_ASSIGN(const std::string block, transplant.block(clang, model::main_text(model::standing_alone(request.winner))));
   TRY_ASSIGN(const std::string body,
@@ -381,7 +382,7 @@ Result<PatchedText> replace_entry(const syntax::Clang& clang, const PatchRequest
   if (elsewhere) {
     syntax::Unit empty;
     empty.language = language;
-    const Place top{empty, *function, {}, 0};
+    const Place top{empty, *function, {}, 0, {}};
     result.own_file =
         remark(request.form) + missing_includes(top, transplant.includes(), block, language) + "\n" + block;
   }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "scaffold/cmake_patch.hpp"
+#include "scaffold/extract.hpp"
 #include "scaffold/patch_check.hpp"
 #include "scaffold/programs.hpp"
 #include "scaffold/scaffold.hpp"
@@ -283,6 +284,45 @@ TEST(Scaffold, ReadsHeadersAsTheUsersBuildFindsThem) {
   EXPECT_EQ(baseline.find("of_others"), std::string::npos) << "what others wrote is not copied\n" << baseline;
   const auto patch = make_winner_patch({{*task, task->baseline, options.folder, {}}});
   ASSERT_TRUE(patch.has_value()) << patch.error().message;
+}
+
+TEST(Scaffold, TakesTheCodeThatTheUsersBuildCompiles) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const Repository repository(
+      "gain.cpp",
+      "#include <cstdio>\n#ifdef USE_FAST\n"
+      "void gain(const float* x, float* y, int n) {\n"
+      "  for (int i = 0; i < n; ++i) y[i] = x[i] * SCALE;\n}\n#else\n"
+      "void gain(const float* x, float* y, int n) {\n"
+      "  for (int i = 0; i < n; ++i) y[i] = x[i] / 3;\n}\n#endif\n"
+      "#ifdef USE_SLOW\nvoid slow(float* y, int n) { y[n] = 1; }\n#endif\n"
+      "int main() { float x[1] = {3}, y[1]; gain(x, y, 1); std::printf(\"%g\\n\", double(y[0])); }\n");
+  const std::string options = "-std=c++17 -DUNUSED -DUSE_FAST -DSCALE=7.0f -DUSE_SLOW -UUSE_SLOW";
+  repository.write("compile_commands.json", R"([{"directory": ")" + repository.path().string() +
+                                                R"(", "command": "g++ )" + options +
+                                                R"( -c src/gain.cpp", "file": "src/gain.cpp"}])");
+  const model::Task task = scoped(*clang, repository, "gain", "task");
+  const std::string& baseline = model::main_text(task.baseline);
+  EXPECT_NE(baseline.find("#define USE_FAST 1\n#define SCALE 7.0f\n"), std::string::npos) << baseline;
+  EXPECT_EQ(baseline.find("UNUSED"), std::string::npos) << baseline;
+  EXPECT_NE(baseline.find("y[i] = x[i] * SCALE;"), std::string::npos) << baseline;
+  EXPECT_NE(task.reference.text.find("#define USE_FAST 1\n#define SCALE real(7.0f)\n"), std::string::npos)
+      << task.reference.text;
+  ScaffoldOptions absent;
+  absent.file = repository.file();
+  absent.function = "slow";
+  absent.folder = repository.path() / "slow";
+  const auto refused = scaffold_task(*clang, absent);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_NE(refused.error().message.find("as your build compiles it, with"), std::string::npos);
+  const auto patch = make_winner_patch({{task, task.baseline, repository.path() / "task", {}}});
+  ASSERT_TRUE(patch.has_value()) << patch.error().message;
+  const std::string build = "g++ " + options + " -Werror src/gain.cpp -o program && ./program";
+  const auto before = repository.run(build);
+  repository.write("src/gain.cpp", patch->files.front().after);
+  EXPECT_EQ(repository.run(build), before) << patch->files.front().after;
+  EXPECT_EQ(patch->files.front().after.find("#undef"), std::string::npos) << patch->files.front().after;
 }
 
 TEST(PatchCheck, TheCompilerThatMeasuresDecides) {
