@@ -375,8 +375,14 @@ Result<PatchedText> replace_entry(const syntax::Clang& clang, const PatchRequest
   const std::string inserted = elsewhere ? transplant.declaration() : block;
   const std::string includes = missing_includes(place, elsewhere ? std::vector<std::string>{} : transplant.includes(),
                                                 inserted + body, language);
-  if (!includes.empty()) edits.insert(include_place(place), includes);
-  edits.insert(block_place(place), remark(request.form) + inserted + "\n");
+  const std::string made = remark(request.form) + inserted + "\n";
+  const std::size_t at = block_place(place);
+  if (include_place(place) < at) {
+    if (!includes.empty()) edits.insert(include_place(place), includes);
+    edits.insert(at, made);
+  } else {  // the file begins with the function's comment
+    edits.insert(at, includes + (includes.empty() ? "" : "\n") + made);
+  }
   edits.replace(function->body, body);
   TRY_ASSIGN(result.source, edits.apply(user_source));
   if (elsewhere) {

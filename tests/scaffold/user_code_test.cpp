@@ -325,6 +325,23 @@ TEST(Scaffold, TakesTheCodeThatTheUsersBuildCompiles) {
   EXPECT_EQ(patch->files.front().after.find("#undef"), std::string::npos) << patch->files.front().after;
 }
 
+TEST(WinnerPatch, OfAFileThatBeginsWithTheFunction_HasItsIncludesFirst) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const Repository repository("twice.cpp",
+                              "// Twice as much.\n// For all.\nvoid twice(const float* x, float* y, int n) {\n"
+                              "  for (int i = 0; i < n; ++i) y[i] = 2 * x[i];\n}\n");
+  const model::Task task = scoped(*clang, repository, "twice", "task");
+  const auto patch = make_winner_patch({{task, task.baseline, repository.path() / "task", {}}});
+  ASSERT_TRUE(patch.has_value()) << patch.error().message;
+  const std::string& after = patch->files.front().after;
+  EXPECT_TRUE(after.starts_with("#include <cstdint>\n")) << after;
+  EXPECT_NE(after.find("// Twice as much.\n// For all.\nvoid twice("), std::string::npos) << after;
+  repository.write("src/twice.cpp", after);
+  const auto built = repository.run("g++ -c src/twice.cpp -o twice.o");
+  EXPECT_EQ(built.first, 0) << built.second << after;
+}
+
 TEST(PatchCheck, TheCompilerThatMeasuresDecides) {
   const auto clang = load_clang();
   const auto compiler = targets::cpu::find_compiler("g++", "/usr/local/bin:/usr/bin:/bin");
