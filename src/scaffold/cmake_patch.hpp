@@ -9,7 +9,8 @@
 
 namespace accelopt::scaffold {
 
-/// Adds the patch's new files, with their flags, to the CMakeLists.txt that names the files beside which they stand.
+/// Adds the patch's new files, with their flags, to the CMakeLists.txt that names the files beside which they stand, in
+/// every add_executable, add_library, target_sources, set and list that does.
 /// What the user has to do by hand where there is none: lines for people, empty otherwise.
 base::Result<std::string> add_to_cmake(WinnerPatch& patch);
 

@@ -175,6 +175,33 @@ TEST(WinnerPatch, AFileOfItsOwnHasItsFlagsInCMake) {
   EXPECT_NE(cmake.find("COMPILE_OPTIONS \"-O3;-ffast-math\""), std::string::npos) << cmake;
 }
 
+TEST(WinnerPatch, AFileOfItsOwn_GoesIntoEveryTargetThatNeedsIt) {
+  const Repository repository("k.cpp", "");
+  const std::filesystem::path file = std::filesystem::weakly_canonical(repository.file());
+  const auto patched = [&](const std::string& cmake) {
+    repository.write("CMakeLists.txt", cmake);
+    WinnerPatch patch{{{file, "", "", {}, {}}, {file.parent_path() / "k_accelopt.cpp", "", "", file, {"-O3"}}}};
+    const auto by_hand = add_to_cmake(patch);
+    EXPECT_TRUE(by_hand.has_value());
+    return patch.files.size() == 3 ? patch.files.back().after : "by hand: " + *by_hand;
+  };
+  const std::string both = patched(
+      "set_source_files_properties(src/k.cpp PROPERTIES COMPILE_OPTIONS -O1)\n"
+      "#[[ add_library(old src/k.cpp) ]]\n"
+      "add_executable(app # with src/k.cpp\n  src/main.cpp\n  src/k.cpp)\n"
+      "Set(SOURCES \"${CMAKE_CURRENT_SOURCE_DIR}/src/k.cpp\" src/other_k.cpp)\n"
+      "install(FILES src/k.cpp DESTINATION share)\n");
+  EXPECT_TRUE(both.starts_with(
+      "set_source_files_properties(src/k.cpp PROPERTIES COMPILE_OPTIONS -O1)\n"
+      "#[[ add_library(old src/k.cpp) ]]\n"
+      "add_executable(app # with src/k.cpp\n  src/main.cpp\n  src/k.cpp src/k_accelopt.cpp)\n"
+      "Set(SOURCES \"${CMAKE_CURRENT_SOURCE_DIR}/src/k.cpp\" \"${CMAKE_CURRENT_SOURCE_DIR}/src/k_accelopt.cpp\" "
+      "src/other_k.cpp)\n"
+      "install(FILES src/k.cpp DESTINATION share)\n"))
+      << both;
+  EXPECT_TRUE(patched("install(FILES src/k.cpp DESTINATION share)\n").starts_with("by hand: add k_accelopt.cpp"));
+}
+
 TEST(WinnerPatch, FlagsInPragmasHoldForTheWinnerAlone) {
 #if !defined(__x86_64__)
   GTEST_SKIP() << "names an instruction set of x86-64";
