@@ -12,6 +12,7 @@
 
 #include "base/files.hpp"
 #include "base/text.hpp"
+#include "scaffold/words.hpp"
 
 namespace accelopt::scaffold {
 namespace {
@@ -174,8 +175,9 @@ Result<std::string> add_to_cmake(WinnerPatch& patch) {
     const std::string own = file.beside.lexically_relative(folder).generic_string();
     const std::string name = file.path.lexically_relative(folder).generic_string();
     std::string text = with_source(place->text, own, name);
-    if (!text.ends_with('\n')) text += '\n';
-    text += "# Made faster by accelopt, measured with these flags.\n" + properties_of(name, file.flags);
+    const FileForm form{false, form_of(text).has_returns};
+    if (!text.ends_with('\n')) text += in_form("\n", form);
+    text += in_form("# Made faster by accelopt, measured with these flags.\n" + properties_of(name, file.flags), form);
     const auto changed = std::find_if(patch.files.begin(), patch.files.end(),
                                       [&](const PatchedFile& one) { return one.path == place->path; });
     if (changed != patch.files.end()) {

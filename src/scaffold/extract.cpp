@@ -144,7 +144,7 @@ class HeaderInliner {
       if (file.empty() || !text) continue;
       std::string header;
       if (seen_.insert(file.string()).second) {
-        header = inlined(*text, file.parent_path(), depth + 1);
+        header = inlined(plain_text(*text), file.parent_path(), depth + 1);
         const std::size_t once = header.find("#pragma once");
         if (once != std::string::npos) header.erase(once, std::string_view("#pragma once").size());
       }
@@ -327,7 +327,7 @@ std::vector<Chunk> top_level_chunks(const std::string& source) {
 }
 
 std::string with_headers(const std::string& source, const HeaderFolders& folders) {
-  return HeaderInliner(folders).run(source);
+  return HeaderInliner(folders).run(plain_text(source));
 }
 
 Result<syntax::Unit> read_unit(const syntax::Clang& clang, const std::string& source, model::Language language,

@@ -355,6 +355,10 @@ Result<PatchedText> replace_entry(const syntax::Clang& clang, const PatchRequest
   const model::Task& task = request.task;
   if (!task.entry)
     return fail(ErrorCode::invalid_argument, task.definition.name + " has no [entry], so there is nothing to patch");
+  if (const FileForm form = form_of(user_source); form.has_mark || form.has_returns) {
+    TRY_ASSIGN(PatchedText patched, replace_entry(clang, request, plain_text(user_source)));
+    return PatchedText{in_form(patched.source, form), in_form(patched.own_file, {false, form.has_returns})};
+  }
   TRY_ASSIGN(const Language language, model::language_of_file(fs::path(task.entry->file).filename().string()));
   if (language != request.winner.language) {
     return fail(ErrorCode::unsupported, language_names(request.winner.language, task.entry->file, language));

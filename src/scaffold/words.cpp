@@ -26,7 +26,34 @@ void collect(std::string_view source, std::size_t base, std::vector<Word>& resul
   }
 }
 
+constexpr std::string_view kMark = "\xEF\xBB\xBF";
+
 }  // namespace
+
+FileForm form_of(std::string_view text) {
+  FileForm form{text.starts_with(kMark), text.find('\n') != std::string_view::npos};
+  for (std::size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1)) {
+    form.has_returns = form.has_returns && at > 0 && text[at - 1] == '\r';
+  }
+  return form;
+}
+
+std::string plain_text(std::string_view text) {
+  const FileForm form = form_of(text);
+  if (form.has_mark) text.remove_prefix(kMark.size());
+  std::string out(text);
+  if (form.has_returns) std::erase(out, '\r');
+  return out;
+}
+
+std::string in_form(const std::string& text, const FileForm& form) {
+  std::string out(form.has_mark ? kMark : "");
+  for (const char c : text) {
+    if (c == '\n' && form.has_returns) out += '\r';
+    out += c;
+  }
+  return out;
+}
 
 std::size_t end_of_logical_line(std::string_view source, std::size_t offset) {
   for (std::size_t end = offset;; ++end) {

@@ -27,6 +27,20 @@ bool has_word(std::string_view source, std::string_view name);
 /// The text with every word replaced for which `change` gives another.
 std::string change_words(std::string_view source, const std::function<std::optional<std::string>(const Word&)>& change);
 
+/// How a file's text is kept besides what it says.
+struct FileForm {
+  bool has_mark = false;     ///< it begins with UTF-8's byte order mark
+  bool has_returns = false;  ///< every line ends with a carriage return and a line feed
+};
+
+FileForm form_of(std::string_view text);
+
+/// The text without its mark, and with line feeds alone where it has returns everywhere.
+std::string plain_text(std::string_view text);
+
+/// A plain text in a file's form.
+std::string in_form(const std::string& text, const FileForm& form);
+
 /// End of the line that holds the offset, its line end excluded, continued lines included.
 std::size_t end_of_logical_line(std::string_view source, std::size_t offset);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "scaffold/cmake_patch.hpp"
 #include "scaffold/extract.hpp"
 #include "scaffold/patch_check.hpp"
@@ -367,6 +369,35 @@ TEST(WinnerPatch, OfAFileThatBeginsWithTheFunction_HasItsIncludesFirst) {
   repository.write("src/twice.cpp", after);
   const auto built = repository.run("g++ -c src/twice.cpp -o twice.o");
   EXPECT_EQ(built.first, 0) << built.second << after;
+}
+
+TEST(WinnerPatch, KeepsTheFilesMarkAndLineEnds) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const std::string mark = "\xEF\xBB\xBF";
+  const Repository repository("twice.cpp",
+                              mark +
+                                  "// Twice as much.\r\nvoid twice(const float* x, float* y, int n)\r\n{\r\n"
+                                  "  for (int i = 0; i < n; ++i) y[i] = 2 * x[i];\r\n}\r\n");
+  const model::Task task = scoped(*clang, repository, "twice", "task");
+  EXPECT_EQ(model::main_text(task.baseline).find_first_of("\r\xEF"), std::string::npos);
+  EXPECT_EQ(task.definition.description, "Twice as much.");
+  const PatchForm form{FlagsBy::own_file, {"-O3"}};
+  for (const PatchForm& one : {PatchForm{}, form}) {
+    const auto patch = make_winner_patch({{task, task.baseline, repository.path() / "task", one}});
+    ASSERT_TRUE(patch.has_value()) << patch.error().message;
+    const std::string& after = patch->files.front().after;
+    EXPECT_TRUE(after.starts_with(mark + "#include <cstdint>\r\n")) << after;
+    EXPECT_EQ(after.find(mark, 1), std::string::npos) << after;
+    for (const PatchedFile& file : patch->files) {
+      EXPECT_EQ(std::count(file.after.begin(), file.after.end(), '\n'),
+                std::count(file.after.begin(), file.after.end(), '\r'))
+          << file.after;
+    }
+    repository.write("winner.patch", diff_of(*patch));
+    const auto applied = repository.run("git apply --check winner.patch");
+    EXPECT_EQ(applied.first, 0) << applied.second;
+  }
 }
 
 TEST(PatchCheck, TheCompilerThatMeasuresDecides) {
