@@ -552,6 +552,14 @@ Result<ScaffoldReport> scaffold_task(const syntax::Clang& clang, const ScaffoldO
         ErrorCode::invalid_argument,
         "--example and --reference are of .py and .cu files; say with --shape, --out and --axis what a function "
         "in C or C++ is given");
+  static const std::set<std::string> kHeaders{".h", ".hh", ".hpp", ".hxx", ".inc", ".inl", ".ipp", ".tpp"};
+  if (kHeaders.contains(extension)) {
+    return fail(
+        ErrorCode::invalid_argument,
+        options.file.string() +
+            " is a header, into which no winner can be put: each file that includes it would hold one. Define the "
+            "function in a .c or .cpp file, and name that");
+  }
   TRY_ASSIGN(const model::Language language, model::language_of_file(options.file.filename().string()));
   if (language != model::Language::c && language != model::Language::cpp) {
     return fail(ErrorCode::invalid_argument,

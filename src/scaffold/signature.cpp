@@ -254,6 +254,7 @@ class SignatureReader {
     if (!dtype || form == ParameterForm::other) return fail(ErrorCode::unsupported, refusal(parameter));
     result.dtype = *dtype;
     result.is_tensor = form != ParameterForm::value;
+    if (form == ParameterForm::container) TRY(check_members(parameter.name));
     const bool is_inout = is_stated(stated_.inouts, parameter.name);
     const bool is_output = is_inout || is_stated(stated_.outputs, parameter.name);
     if (is_output && (!result.is_tensor || result.type.is_const)) {
@@ -266,8 +267,47 @@ class SignatureReader {
     return {};
   }
 
+  /// That the body asks of a container only what a view of its elements answers.
+  [[nodiscard]] Result<void> check_members(const std::string& name) const {
+    static const std::set<std::string> kOfViews{"begin", "end",   "rbegin", "rend",  "size", "size_bytes", "empty",
+                                                "data",  "front", "back",   "first", "last", "subspan"};
+    const std::string_view body = unit_.text(function_.body);
+    const std::vector<Word> all = words(body);
+    for (std::size_t i = 0; i + 1 < all.size(); ++i) {
+      const std::string& member = all[i + 1].text;
+      const bool is_use = all[i].text == name && !all[i].is_qualified && all[i + 1].is_qualified;
+      const std::string_view between = body.substr(all[i].offset + name.size());
+      if (!is_use || !between.starts_with("." + member) || kOfViews.contains(member)) continue;
+      return fail(ErrorCode::unsupported,
+                  function_.name + " calls " + name + "." + member +
+                      "(), and a kernel has only the elements of a container, by [] and size(); " +
+                      (member == "at" ? "write " + name + "[i] there"
+                                      : "leave that to the caller, in a function of its own around this one"));
+    }
+    return {};
+  }
+
+  /// Whether the file defines the type as an enumeration.
+  [[nodiscard]] bool is_enumeration(const std::string& type) const {
+    const std::vector<Word> of_type = words(type);
+    const std::vector<Word> all = words(unit_.source);
+    for (std::size_t i = 0; !of_type.empty() && i + 1 < all.size(); ++i) {
+      if (all[i].text != "enum") continue;
+      const bool is_class = all[i + 1].text == "class" || all[i + 1].text == "struct";
+      const std::size_t place = i + (is_class ? 2 : 1);
+      if (place < all.size() && all[place].text == of_type.back().text) return true;
+    }
+    return false;
+  }
+
   /// What a parameter is that no kernel takes, and the wrapper that would make it one.
   [[nodiscard]] std::string refusal(const syntax::Parameter& parameter) const {
+    if (type_of(unit_, parameter).form == ParameterForm::value && is_enumeration(parameter.value_type)) {
+      return "parameter " + parameter.name + " is a " + parameter.type +
+             ", an enumeration, and init takes numbers.\nGive the work to a function of an int, void " +
+             function_.name + "_flat(int " + parameter.name + ", ...), call it from " + function_.name +
+             ", and name that one; or to one function per value, which can be faster";
+    }
     return "parameter " + parameter.name + " is a " + parameter.type +
            "; init takes numbers, pointers, arrays, std::span and std::vector& of numbers, and structs of equal ones.\n"
            "Give the work to a function of pointers, void " +

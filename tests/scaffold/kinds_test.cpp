@@ -255,11 +255,27 @@ TEST_F(Kinds, ParametersCalledKernel_GetAnotherName) {
   EXPECT_EQ(task.definition.inputs[1].name, "kernel_values");
 }
 
+TEST_F(Kinds, WhatAViewOfElementsCannotDo_IsRefused) {
+  const StatedTexts stated{.shapes = {"x=n"}, .outputs = {"y=n"}};
+  const std::string parameters = "#include <vector>\nvoid f(const std::vector<float>& x, std::vector<float>& y) ";
+  EXPECT_NE(
+      refusal(parameters + "{ y.resize(x.size()); for (std::size_t i = 0; i < x.size(); ++i) y[i] = x[i]; }", stated)
+          .find("f calls y.resize()"),
+      std::string::npos);
+  EXPECT_NE(refusal(parameters + "{ for (std::size_t i = 0; i < x.size(); ++i) y[i] = x.at(i); }", stated)
+                .find("write x[i] there"),
+            std::string::npos);
+}
+
 TEST_F(Kinds, WhatNoKernelTakes_IsRefused) {
   EXPECT_NE(
       refusal("#include <map>\nvoid f(std::map<int, int>& m, float* y, int n) { y[0] = 0; }", {.outputs = {"y=n"}})
           .find("Give the work to a function of pointers"),
       std::string::npos);
+  EXPECT_NE(refusal("enum class Mode { one, two };\nvoid f(float* y, Mode mode) { y[0] = mode == Mode::one ? 1 : 2; }",
+                    {.outputs = {"y=n"}})
+                .find("f_flat(int mode, ...)"),
+            std::string::npos);
   EXPECT_NE(refusal("void f(float* y, int n) { for (int i = 0; i < n; ++i) y[i] = 1; }",
                     {.outputs = {"y=n"}, .axes = {"n=4", "m=8"}})
                 .find("--axis m: no shape names it"),

@@ -232,6 +232,12 @@ TEST(Scaffold, RefusesWhatItCannotAdapt) {
   EXPECT_EQ(code("plain", "y", "x=int"), ErrorCode::invalid_argument);
   EXPECT_EQ(code("plain", "y", "x"), ErrorCode::invalid_argument);
   EXPECT_FALSE(std::filesystem::exists(repository.path() / "task"));
+  repository.write("src/plain.hpp", "inline void plain(const float* x, float* y) { *y = *x; }\n");
+  ScaffoldOptions of_header;
+  of_header.file = repository.path() / "src" / "plain.hpp";
+  of_header.function = "plain";
+  of_header.folder = repository.path() / "task";
+  EXPECT_NE(scaffold_task(*clang, of_header).error().message.find("is a header"), std::string::npos);
 }
 
 TEST(Scaffold, OfDeviceCode_TheLaunchIsAskedFor) {
