@@ -2,10 +2,49 @@
 #include "base/text.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <fstream>
 
 namespace accelopt::base {
+namespace {
+
+bool is_hex_of(std::string_view digits, std::size_t count, char byte) {
+  unsigned value = 0;
+  if (digits.size() < count) return false;
+  const char* end = digits.data() + count;
+  const auto [read, problem] = std::from_chars(digits.data(), end, value, 16);
+  return problem == std::errc() && read == end && value == static_cast<unsigned char>(byte);
+}
+
+/// How many bytes at the head of the text mean this byte: itself, "\u002f", "\/" or "%2f"; 0: they mean another one.
+std::size_t length_of_byte(std::string_view text, char byte) {
+  constexpr std::size_t kMostBackslashes = 3;  // JSON in a string of JSON
+  const std::string_view head = text.substr(0, kMostBackslashes);
+  const std::size_t slashes = std::min(head.find_first_not_of('\\'), head.size());
+  if (slashes > 0) {
+    const std::string_view rest = text.substr(slashes);
+    if (rest.starts_with('u') && is_hex_of(rest.substr(1), 4, byte)) return slashes + 5;
+    if (byte == '\\' && slashes >= 2) return 2;
+    if (byte != '\\' && rest.starts_with(byte)) return slashes + 1;
+  }
+  if (text.starts_with('%') && is_hex_of(text.substr(1), 2, byte)) return 3;
+  return text.starts_with(byte) ? 1 : 0;
+}
+
+/// How many bytes of the text the secret takes that it begins with; 0: it does not.
+std::size_t length_of_secret(std::string_view text, std::string_view secret) {
+  if (text.starts_with(secret)) return secret.size();
+  std::size_t at = 0;
+  for (const char byte : secret) {
+    const std::size_t length = length_of_byte(text.substr(at), byte);
+    if (length == 0) return 0;
+    at += length;
+  }
+  return at;
+}
+
+}  // namespace
 
 Character first_character(std::string_view text) {
   const auto byte = [&text](std::size_t i) { return static_cast<std::uint32_t>(static_cast<unsigned char>(text[i])); };
@@ -86,6 +125,18 @@ std::string ascii_line(std::string_view text, std::size_t most, char instead) {
   std::string out(text.substr(0, most));
   std::ranges::replace_if(
       out, [](char c) { return c < ' ' || c > '~'; }, instead);
+  return out;
+}
+
+std::string without_secret(std::string_view text, std::string_view secret) {
+  constexpr std::size_t kShortestSecret = 3;
+  if (secret.size() < kShortestSecret) return std::string(text);
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = length_of_secret(text.substr(at), secret);
+    out += length > 0 ? std::string_view("[key]") : text.substr(at, 1);
+    at += std::max<std::size_t>(length, 1);
+  }
   return out;
 }
 

@@ -68,6 +68,13 @@ bool is_redirect(int status) {
 /// The most of a server's words in one of our messages, bytes.
 constexpr std::size_t kLongestQuotation = 200;
 
+/// Another's words for one of our messages. Only what holds no secret is cut: a part of one would not be found.
+std::string quotation(std::string_view words, const Request& request) {
+  std::string shown(words);
+  for (const std::string& secret : request.secrets) shown = base::without_secret(shown, secret);
+  return base::ascii_line(shown, kLongestQuotation);
+}
+
 /// The status of "HTTP/1.1 200 OK", or none where the line is another header.
 std::optional<int> status_of_line(std::string_view line) {
   if (!line.starts_with("HTTP/")) return std::nullopt;
@@ -210,8 +217,8 @@ std::string seconds_text(milliseconds time) {
 /// An error for what curl reported when no callback of ours and no limit of ours ended the exchange.
 base::Error explain(CURLcode code, const Request& request, const Origin& origin, const Exchange& exchange) {
   const std::string host = to_string(origin);
-  const std::string reason = base::ascii_line(
-      exchange.reason[0] != '\0' ? exchange.reason.data() : curl().easy_strerror(code), kLongestQuotation);
+  const std::string reason =
+      quotation(exchange.reason[0] != '\0' ? exchange.reason.data() : curl().easy_strerror(code), request);
   switch (code) {
     case CURLE_OPERATION_TIMEDOUT:
       return {ErrorCode::unavailable, "no connection to " + host + " within " + seconds_text(request.limits.connect) +
@@ -253,7 +260,7 @@ base::Error redirected(const Request& request, const Origin& origin, const Head&
   const std::string target = resolve_location(request.url, find_header(head, "location").value_or(""));
   return {ErrorCode::permission_denied,
           to_string(origin) + " answers with a redirect (" + std::to_string(head.status) + ") to " +
-              (target.empty() ? std::string("nowhere") : base::ascii_line(target, kLongestQuotation)) +
+              (target.empty() ? std::string("nowhere") : quotation(target, request)) +
               ", which is not followed, so that no key goes there; if you trust it, set the address to it"};
 }
 

@@ -43,7 +43,8 @@ struct Request {
   std::string body{};  ///< of a post
   Limits limits{};
   Connection connection = Connection::kept;
-  std::string ca_file{};  ///< certificates to trust in place of the machine's; empty: the machine's
+  std::string ca_file{};               ///< certificates to trust in place of the machine's; empty: the machine's
+  std::vector<std::string> secrets{};  ///< that an error holds no part of, where a server repeats one
 };
 
 /// Status line and headers of an answer.

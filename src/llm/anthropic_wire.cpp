@@ -45,7 +45,7 @@ class AnthropicReader final : public AnswerReader {
     using Kind = WireProblem::Kind;
     const Json value = base::json_or_discarded(text);
     if (value.is_discarded())
-      return tl::make_unexpected(WireProblem{Kind::malformed, "it is not JSON: " + sanitized(text), 0});
+      return tl::make_unexpected(WireProblem{Kind::malformed, "it is not JSON: " + std::string(text), 0});
     const Json& error = member(value, "error");
     if (!error.is_null()) {
       return tl::make_unexpected(WireProblem{Kind::server_error, error_text(value), status_of_type(error)});
@@ -65,7 +65,7 @@ class AnthropicReader final : public AnswerReader {
     } else if (type == "message" || member(value, "content").is_array()) {
       take_message(value);
     } else if (!type.is_string()) {
-      return tl::make_unexpected(WireProblem{Kind::malformed, "it has no 'type': " + sanitized(text), 0});
+      return tl::make_unexpected(WireProblem{Kind::malformed, "it has no 'type': " + std::string(text), 0});
     }
     return {};  // pings, and events that a later version of the API may add
   }

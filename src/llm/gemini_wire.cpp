@@ -18,7 +18,7 @@ class GeminiReader final : public AnswerReader {
   tl::expected<void, WireProblem> take(std::string_view text) override {
     const Json value = base::json_or_discarded(text);
     if (value.is_discarded()) {
-      return tl::make_unexpected(WireProblem{WireProblem::Kind::malformed, "it is not JSON: " + sanitized(text), 0});
+      return tl::make_unexpected(WireProblem{WireProblem::Kind::malformed, "it is not JSON: " + std::string(text), 0});
     }
     if (!value.is_array()) return take_chunk(value, text);
     for (const Json& chunk : value) {
@@ -37,7 +37,7 @@ class GeminiReader final : public AnswerReader {
     const Json& usage = member(chunk, "usageMetadata");
     const Json& feedback = member(chunk, "promptFeedback");
     if (!candidates.is_array() && !usage.is_object() && !feedback.is_object()) {
-      return tl::make_unexpected(WireProblem{Kind::malformed, "it has no 'candidates': " + sanitized(text), 0});
+      return tl::make_unexpected(WireProblem{Kind::malformed, "it has no 'candidates': " + std::string(text), 0});
     }
     if (const Json& model = member(chunk, "modelVersion"); model.is_string()) reply_.model = model.get<std::string>();
     if (member(feedback, "blockReason").is_string()) {

@@ -88,7 +88,7 @@ class HttpProvider final : public ChatProvider {
       if (received.too_long) return tl::make_unexpected(with_usage(of_length(received), received));
       if (head.status / 100 == 2) return read_reply(head, received);
       const auto other = head.status == 400 || head.status == 422
-                             ? wire_.other_dialect(server_words(received.body), dialect, settings())
+                             ? wire_.other_dialect(server_words(received.body, options_.key), dialect, settings())
                              : std::nullopt;
       if (!other || tried >= kMostDialects) {
         return tl::make_unexpected(of_status(head.status, received.body, patience(head, received.body)));
@@ -118,7 +118,8 @@ class HttpProvider final : public ChatProvider {
         .body = wire_.body(request, settings(), dialect),
         .limits = options_.limits,
         .connection = http::Connection::fresh,
-        .ca_file = options_.ca_file};
+        .ca_file = options_.ca_file,
+        .secrets = {options_.key.reveal()}};
     for (http::Header& header : wire_.headers(options_.key)) out.headers.push_back(std::move(header));
     return out;
   }
@@ -149,7 +150,7 @@ class HttpProvider final : public ChatProvider {
     if (received.reader->has_usage()) add_price(reply.usage);
     reply.text = blotted_in_code(std::move(reply.text),
                                  options_.key);  // whoever keeps answers must not keep a key that a server repeats
-    reply.model = reply.model.empty() ? options_.model : blot(std::move(reply.model));
+    reply.model = reply.model.empty() ? options_.model : blotted(reply.model, options_.key);
     return reply;
   }
 
@@ -171,12 +172,12 @@ class HttpProvider final : public ChatProvider {
     const std::size_t first = body.find_first_not_of(" \t\r\n");
     const bool looks_like_json = first != std::string::npos && (body[first] == '{' || body[first] == '[');
     if (looks_like_json || type.find("json") != std::string_view::npos) return std::nullopt;
-    return Failure{
-        {ErrorCode::invalid_argument,
-         host_ + " answers with " + (type.empty() ? std::string("something unnamed") : blot(server_words(type))) +
-             " instead of an answer in the form of api = \"" + std::string(to_string(options_.api)) +
-             "\"; check base_url (" + options_.base_url + "), which often ends in /v1, and api"},
-        Again::never};
+    return Failure{{ErrorCode::invalid_argument,
+                    host_ + " answers with " +
+                        (type.empty() ? std::string("something unnamed") : server_words(type, options_.key)) +
+                        " instead of an answer in the form of api = \"" + std::string(to_string(options_.api)) +
+                        "\"; check base_url (" + options_.base_url + "), which often ends in /v1, and api"},
+                   Again::never};
   }
 
   [[nodiscard]] std::optional<milliseconds> patience(const http::Head& head, const std::string& body) const {
@@ -189,10 +190,8 @@ class HttpProvider final : public ChatProvider {
     return server_patience(body);
   }
 
-  [[nodiscard]] std::string blot(std::string text) const { return blotted(std::move(text), options_.key); }
-
   [[nodiscard]] Error without_key(Error error) const {
-    error.message = blot(std::move(error.message));
+    error.message = blotted(error.message, options_.key);
     return error;
   }
 
@@ -221,16 +220,18 @@ class HttpProvider final : public ChatProvider {
 
   [[nodiscard]] Failure of_problem(const WireProblem& problem) const {
     if (problem.kind == WireProblem::Kind::server_error) {
-      return of_status_words(problem.status == 0 ? 500 : problem.status, blot(problem.words), {}, std::nullopt);
+      return of_status_words(problem.status == 0 ? 500 : problem.status, quoted(problem.words, options_.key), {},
+                             std::nullopt);
     }
-    return {{ErrorCode::unavailable, "the answer of " + host_ + " cannot be read: " + blot(problem.words) +
-                                         "; check that base_url is that of a server that speaks api = \"" +
-                                         std::string(to_string(options_.api)) + "\""},
-            Again::yes};
+    return {
+        {ErrorCode::unavailable, "the answer of " + host_ + " cannot be read: " + quoted(problem.words, options_.key) +
+                                     "; check that base_url is that of a server that speaks api = \"" +
+                                     std::string(to_string(options_.api)) + "\""},
+        Again::yes};
   }
 
   [[nodiscard]] Failure of_status(int status, const std::string& body, std::optional<milliseconds> retry_after) const {
-    const std::string words = blot(server_words(body));
+    const std::string words = server_words(body, options_.key);
     // Gemini's way of refusing a key.
     const bool names_key = status == 400 && (words.find("API key not valid") != std::string::npos ||
                                              body.find("API_KEY_INVALID") != std::string::npos);

@@ -16,14 +16,14 @@ class OpenAiReader final : public AnswerReader {
     using Kind = WireProblem::Kind;
     const Json value = base::json_or_discarded(text);
     if (value.is_discarded())
-      return tl::make_unexpected(WireProblem{Kind::malformed, "it is not JSON: " + sanitized(text), 0});
+      return tl::make_unexpected(WireProblem{Kind::malformed, "it is not JSON: " + std::string(text), 0});
     if (const Json& error = member(value, "error"); !error.is_null()) {
       return tl::make_unexpected(WireProblem{Kind::server_error, error_text(value), status_of(error)});
     }
     const Json& choices = member(value, "choices");
     const Json& usage = member(value, "usage");
     if (!choices.is_array() && !usage.is_object()) {
-      return tl::make_unexpected(WireProblem{Kind::malformed, "it has no 'choices': " + sanitized(text), 0});
+      return tl::make_unexpected(WireProblem{Kind::malformed, "it has no 'choices': " + std::string(text), 0});
     }
     if (const Json& model = member(value, "model"); model.is_string()) reply_.model = model.get<std::string>();
     if (choices.is_array()) {

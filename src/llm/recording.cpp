@@ -378,7 +378,7 @@ std::string Recording::difference(const std::vector<Answer>& answers, const Chat
   const auto line_in = [&](const std::vector<Message>& messages, std::size_t line) -> std::string {
     if (latest.message >= messages.size()) return "(no such message)";
     const auto lines = lines_of(messages[latest.message].text);
-    return line < lines.size() ? sanitized(lines[line]) : "(the text has ended)";
+    return line < lines.size() ? quoted(lines[line], Secret()) : "(the text has ended)";
   };
   const std::size_t line = std::min(latest.line_recorded, latest.line_asked);
   const std::vector<Message>& named = latest.message < request.messages.size() ? request.messages : nearest->messages;

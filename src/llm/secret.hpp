@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace accelopt::llm {
@@ -19,8 +20,10 @@ class Secret {
   std::string text_;
 };
 
-/// A server's words with the key blotted out wherever it stands: servers like to quote it.
-std::string blotted(std::string words, const Secret& secret);
+/// A server's words with the key blotted out wherever it stands, also where it is escaped as in JSON or
+/// percent-encoded: servers like to quote it. Of words that are shown cut, quoted() (wire_json.hpp) blots before it
+/// cuts.
+std::string blotted(std::string_view words, const Secret& secret);
 
 /// Likewise of a prompt or an answer, which are code for the most part: a key of less than 16 bytes is left in, because
 /// it is a placeholder ("EMPTY") rather than a secret, and the code would be spoilt.

@@ -41,7 +41,7 @@ struct WireSettings {
 struct WireProblem {
   enum class Kind { malformed, server_error };
   Kind kind = Kind::malformed;
-  std::string words;  ///< ours or the server's, tamed
+  std::string words;  ///< ours and the server's, whole: to be quoted()
   int status = 0;     ///< that the server's error names, or 0
 };
 

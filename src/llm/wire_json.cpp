@@ -47,9 +47,9 @@ std::string text_of(const base::Json& content) {
   return text;
 }
 
-std::string sanitized(std::string_view text) {
+std::string quoted(std::string_view words, const Secret& key) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : blotted(words, key)) {
     if (out.size() >= kLongestServerWords) return out + "...";
     const bool printable = c >= ' ' && c <= '~';
     const char shown = printable ? c : (c == '\n' || c == '\t' || c == '\r' ? ' ' : '?');
@@ -64,11 +64,11 @@ std::string error_text(const base::Json& value) {
   const base::Json& error = member(value, "error");
   for (const base::Json* candidate :
        {&member(error, "message"), &error, &member(value, "message"), &member(value, "detail")}) {
-    if (candidate->is_string()) return sanitized(candidate->get_ref<const std::string&>());
+    if (candidate->is_string()) return candidate->get_ref<const std::string&>();
   }
   // FastAPI's `detail`, and whatever else is structured.
   for (const base::Json* candidate : {&error, &member(value, "detail")}) {
-    if (!candidate->is_null()) return sanitized(base::canonical(*candidate));
+    if (!candidate->is_null()) return base::canonical(*candidate);
   }
   return {};
 }
@@ -81,17 +81,16 @@ int status_of(const base::Json& error) {
   return 0;
 }
 
-std::string server_words(std::string_view body) {
+std::string server_words(std::string_view body, const Secret& key) {
   const std::string words = error_text(parse_or_null(body));
-  return words.empty() ? sanitized(body) : words;
+  return quoted(words.empty() ? body : words, key);
 }
 
 std::string server_code(std::string_view body) {
   const base::Json value = parse_or_null(body);
   const base::Json& error = member(value, "error");
   for (const char* key : {"code", "type", "status"}) {
-    if (const base::Json& code = member(error, key); code.is_string())
-      return sanitized(code.get_ref<const std::string&>());
+    if (const base::Json& code = member(error, key); code.is_string()) return code.get_ref<const std::string&>();
   }
   return {};
 }

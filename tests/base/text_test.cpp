@@ -90,6 +90,20 @@ TEST(AsciiLine, OtherBytes_AreReplaced) {
   EXPECT_EQ(ascii_line("abcd", 2), "ab");
 }
 
+TEST(WithoutSecret, EscapedInAnyWay_IsFound) {
+  EXPECT_EQ(without_secret("it is sk/1+2, sk/1+2.", "sk/1+2"), "it is [key], [key].");
+  EXPECT_EQ(without_secret(R"({"a":"sk\/1+2","b":"{\"c\":\"sk\\\/1\u002b2\"}"})", "sk/1+2"),
+            R"({"a":"[key]","b":"{\"c\":\"[key]\"}"})");
+  EXPECT_EQ(without_secret("?key=%73k%2F1%2b2&x", "sk/1+2"), "?key=[key]&x");
+  EXPECT_EQ(without_secret(R"(a\\b%c a\b%25c a\\b%c)", R"(a\b%c)"), "[key] [key] [key]");
+}
+
+TEST(WithoutSecret, PartsAndShortOnes_StayAsTheyAre) {
+  EXPECT_EQ(without_secret("sk/1+ \\ % %2 \\u00", "sk/1+2"), "sk/1+ \\ % %2 \\u00");
+  EXPECT_EQ(without_secret("abc", "ab"), "abc");
+  EXPECT_EQ(without_secret("abc", ""), "abc");
+}
+
 TEST(FirstLine, OfATextOrFile_WithoutItsEnd) {
   EXPECT_EQ(first_line("one\ntwo"), "one");
   EXPECT_EQ(first_line("one"), "one");

@@ -246,6 +246,27 @@ TEST(EndpointModel, BlotsOutAKeyThatTheServerRepeats) {
   EXPECT_TRUE(holds(fixture.failing().message, "Incorrect API key: [key]!"));
 }
 
+TEST(EndpointModel, KeyAcrossACut_LeavesNoPartInAnyError) {
+  const std::string key = std::string("\"") + kKey + "\"";  // as JSON holds it, it is escaped
+  const auto error_of = [&key](const std::string& answer) {
+    Fixture fixture(answers_in_turn({answer}));
+    fixture.options.key = Secret(key);
+    fixture.options.retry.max_tries = 1;
+    return fixture.failing().message;  // looks for "secret"
+  };
+  for (std::size_t before = 150; before < 310; before += 7) {
+    const std::string told = std::string(before, 'x') + key;
+    error_of(error_answer(401, told));
+    error_of(error_answer(500, told));
+    error_of(http_answer(400, Json{{"detail", {{"header", told}}}}.dump()));
+    error_of(http_answer(200, told, told));
+    error_of(http_answer(200, "data: " + Json{{"error", {{"message", told}}}}.dump() + "\n\n", "text/event-stream"));
+    error_of(http_answer(200, "data: " + Json{{"key", told}}.dump() + "\n\n", "text/event-stream"));
+    error_of(http_answer(200, "data: " + told + "\n\n", "text/event-stream"));
+    error_of(http_answer(307, "", "text/plain", {"Location: http://other.example/" + told}));
+  }
+}
+
 TEST(EndpointModel, RetriesAConnectionThatBreaksInTheAnswer) {
   std::atomic<int> turn = 0;
   Fixture fixture([&turn](const ReceivedRequest&, const Wire& wire) {

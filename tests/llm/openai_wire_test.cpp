@@ -85,18 +85,18 @@ TEST(OtherDialect, UnderstandsWhatTheServerDoesNotKnow) {
 }
 
 TEST(ServerWords, FindsTheMessageInEveryUsualPlace) {
-  EXPECT_EQ(server_words(R"({"error":{"message":"no such model","code":"x"}})"), "no such model");
-  EXPECT_EQ(server_words(R"({"error":"model 'm' not found"})"), "model 'm' not found");
-  EXPECT_EQ(server_words(R"({"message":"hello"})"), "hello");
-  EXPECT_EQ(server_words(R"({"detail":"Not Found"})"), "Not Found");
-  EXPECT_EQ(server_words(R"({"detail":[{"loc":["body","n"]}]})"), R"([{"loc":["body","n"]}])");
-  EXPECT_EQ(server_words("<html>\n  gateway</html>"), "<html> gateway</html>");
-  EXPECT_EQ(server_words(""), "");
+  EXPECT_EQ(server_words(R"({"error":{"message":"no such model","code":"x"}})", Secret()), "no such model");
+  EXPECT_EQ(server_words(R"({"error":"model 'm' not found"})", Secret()), "model 'm' not found");
+  EXPECT_EQ(server_words(R"({"message":"hello"})", Secret()), "hello");
+  EXPECT_EQ(server_words(R"({"detail":"Not Found"})", Secret()), "Not Found");
+  EXPECT_EQ(server_words(R"({"detail":[{"loc":["body","n"]}]})", Secret()), R"([{"loc":["body","n"]}])");
+  EXPECT_EQ(server_words("<html>\n  gateway</html>", Secret()), "<html> gateway</html>");
+  EXPECT_EQ(server_words("", Secret()), "");
 }
 
 TEST(ServerWords, AreTame) {
-  EXPECT_EQ(server_words("a\x1b[31mred\n\n\nline\xc3\xa9"), "a?[31mred line??");
-  EXPECT_LE(server_words(std::string(5000, 'x')).size(), 303U);
+  EXPECT_EQ(server_words("a\x1b[31mred\n\n\nline\xc3\xa9", Secret()), "a?[31mred line??");
+  EXPECT_LE(server_words(std::string(5000, 'x'), Secret()).size(), 303U);
 }
 
 TEST(ServerCode, IsTheCodeElseTheType) {

@@ -68,16 +68,10 @@ std::string body_of(std::string_view statements, const Json& variables) {
   return {bytes.begin(), bytes.end()};
 }
 
-std::string repeated(std::string text, std::string_view secret) {
-  if (secret.size() < 3) return text;
-  for (std::size_t at = 0; (at = text.find(secret, at)) != std::string::npos;) text.replace(at, secret.size(), "[key]");
-  return text;
-}
-
 }  // namespace
 
 std::string Client::sanitized(std::string_view words) const {
-  const std::string shown = repeated(repeated(std::string(words.substr(0, 4 * kLongestQuotation)), password_), token_);
+  const std::string shown = base::without_secret(base::without_secret(words, password_), token_);
   return base::ascii_line(shown, kLongestQuotation, ' ');
 }
 
@@ -92,7 +86,8 @@ Result<http::Response> Client::send(http::Method method, std::string_view path, 
                         .headers = {{"surreal-ns", address_.name_space}, {"surreal-db", address_.database}},
                         .body = std::move(body),
                         .limits = options_.limits,
-                        .ca_file = options_.ca_file};
+                        .ca_file = options_.ca_file,
+                        .secrets = {password_, token_}};
   if (!type.empty()) {
     request.headers.push_back({"content-type", std::string(type)});
     request.headers.push_back({"accept", std::string(type)});
