@@ -49,7 +49,8 @@ std::string describe_cost(const std::map<std::string, model::Usage>& by_role, in
     text += "\n";
   }
   if (total.estimated_calls > 0)
-    text += fmt::format("the tokens of {} calls are estimates: the server reported none\n", total.estimated_calls);
+    text += fmt::format("the tokens of {} calls are estimates: the server did not report all of them\n",
+                        total.estimated_calls);
   return text;
 }
 

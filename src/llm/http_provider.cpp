@@ -82,11 +82,12 @@ class HttpProvider final : public ChatProvider {
       const auto response = client_.send(
           to_http(request, dialect), stop,
           [&](const http::Head& head, std::string_view piece) { return take_piece(received, head, piece); });
-      if (!response) return tl::make_unexpected(with_usage(of_transport(without_key(response.error())), received));
+      if (!response)
+        return tl::make_unexpected(with_usage(of_transport(without_key(response.error())), request, received));
       const http::Head& head = response->head;
       if (gate_) gate_->learn(parse_rate_headers(head, clock_.time_of_day()));
-      if (received.too_long) return tl::make_unexpected(with_usage(of_length(received), received));
-      if (head.status / 100 == 2) return read_reply(head, received);
+      if (received.too_long) return tl::make_unexpected(with_usage(of_length(received), request, received));
+      if (head.status / 100 == 2) return read_reply(request, head, received);
       const auto other = head.status == 400 || head.status == 422
                              ? wire_.other_dialect(server_words(received.body, options_.key), dialect, settings())
                              : std::nullopt;
@@ -125,7 +126,8 @@ class HttpProvider final : public ChatProvider {
   }
 
   /// The answer of a 2xx, streamed or whole.
-  tl::expected<ChatReply, Failure> read_reply(const http::Head& head, Received& received) const {
+  tl::expected<ChatReply, Failure> read_reply(const ChatRequest& request, const http::Head& head,
+                                              Received& received) const {
     if (!is_stream(head)) {
       if (received.body.starts_with("data:") || received.body.starts_with("event:")) {  // a stream under another name
         static_cast<void>(take_events(received, received.events.feed(received.body)));
@@ -138,31 +140,45 @@ class HttpProvider final : public ChatProvider {
     if (!received.problem && !received.done) {
       static_cast<void>(take_events(received, received.events.finish()));
     }
-    if (received.too_long) return tl::make_unexpected(with_usage(of_length(received), received));
-    if (received.problem) return tl::make_unexpected(with_usage(of_problem(*received.problem), received));
+    if (received.too_long) return tl::make_unexpected(with_usage(of_length(received), request, received));
+    if (received.problem) return tl::make_unexpected(with_usage(of_problem(*received.problem), request, received));
     if (!received.done && !received.reader->finished()) {
       return tl::make_unexpected(with_usage(
           {{ErrorCode::unavailable, "the answer of " + host_ + " broke off before its end; try again"}, Again::yes},
-          received));
+          request, received));
     }
     ChatReply reply = received.reader->reply();
     reply.usage.calls = 1;
-    if (received.reader->has_usage()) add_price(reply.usage);
+    complete(reply.usage, request, reply.text);
     reply.text = blotted_in_code(std::move(reply.text),
                                  options_.key);  // whoever keeps answers must not keep a key that a server repeats
     reply.model = reply.model.empty() ? options_.model : blotted(reply.model, options_.key);
     return reply;
   }
 
-  void add_price(model::Usage& usage) const {
+  /// Estimates what the server has not told, of the prompt or of the answer, and adds the price. No prompt is of no
+  /// tokens, and no text either, whatever a server says.
+  void complete(model::Usage& usage, const ChatRequest& request, const std::string& text) const {
+    const bool no_input = usage.input_tokens == 0;
+    const bool no_output = usage.output_tokens == 0 && !text.empty();
+    if (no_input) {
+      std::size_t bytes = 0;
+      for (const Message& message : request.messages) bytes += message.text.size();
+      usage.input_tokens = estimated_prompt_tokens(bytes, request.messages.size());
+    }
+    if (no_output) usage.output_tokens = estimated_tokens(text.size());
+    if (no_input || no_output) usage.estimated_calls = 1;
     if (options_.price) usage.usd = cost_usd(usage, *options_.price);
   }
 
-  /// A broken answer whose tokens the server has told costs what they cost.
-  [[nodiscard]] Failure with_usage(Failure failure, const Received& received) const {
-    if (!received.reader->has_usage()) return failure;
-    failure.used = received.reader->reply().usage;
-    add_price(failure.used);
+  /// A broken answer costs what the server has told of it. Of one that fell silent or that was broken off from here
+  /// nothing need have been told: the server had the question all the same.
+  [[nodiscard]] Failure with_usage(Failure failure, const ChatRequest& request, const Received& received) const {
+    const bool left = failure.error.code == ErrorCode::timed_out || failure.error.code == ErrorCode::cancelled;
+    if (!left && !received.reader->has_usage()) return failure;
+    const ChatReply& so_far = received.reader->reply();
+    failure.used = so_far.usage;
+    complete(failure.used, request, so_far.text);
     return failure;
   }
 

@@ -3,9 +3,15 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace accelopt::llm {
 namespace {
+
+/// Bytes of code and English that make a token, at least, for the tokenizers in use.
+constexpr double kBytesPerToken = 3.0;
+/// Of a message, besides its text: the marks of its role.
+constexpr std::int64_t kTokensPerMessage = 8;
 
 constexpr std::string_view kAsOf = "2025-10";
 
@@ -61,6 +67,14 @@ double cost_usd(const model::Usage& usage, const Price& price) {
   const auto cached = static_cast<double>(usage.cached_input_tokens);
   const auto output = static_cast<double>(usage.output_tokens);
   return (fresh * price.input + cached * price.cached_input + output * price.output) / kTokensOfPrice;
+}
+
+std::int64_t estimated_tokens(std::size_t bytes) {
+  return static_cast<std::int64_t>(std::ceil(static_cast<double>(bytes) / kBytesPerToken));
+}
+
+std::int64_t estimated_prompt_tokens(std::size_t bytes, std::size_t messages) {
+  return estimated_tokens(bytes) + kTokensPerMessage * static_cast<std::int64_t>(messages);
 }
 
 std::optional<ListPrice> list_price(std::string_view base_url, std::string_view model) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -17,6 +19,11 @@ struct Price {
 
 /// What the tokens cost, in US dollars.
 double cost_usd(const model::Usage& usage, const Price& price);
+
+/// Tokens of a text, where nothing is known of the model: on the high side for code and English.
+std::int64_t estimated_tokens(std::size_t bytes);
+/// The same of a prompt of that many messages.
+std::int64_t estimated_prompt_tokens(std::size_t bytes, std::size_t messages);
 
 /// A vendor's list price on some day.
 struct ListPrice {

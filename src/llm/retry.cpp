@@ -40,6 +40,7 @@ class RetryingModel final : public ChatModel {
       if (reply) {
         heard_ = true;
         reply->usage += broken;  // counts no calls: the question is one, however often it was tried
+        reply->usage.estimated_calls = std::min<std::int64_t>(reply->usage.estimated_calls, 1);
         reply->usage.transport_retries += tried - 1;
         return std::move(*reply);
       }

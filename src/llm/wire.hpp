@@ -56,7 +56,7 @@ class AnswerReader {
   [[nodiscard]] bool finished() const { return finished_; }
   /// Whether nothing more will come, by the API's own last event.
   [[nodiscard]] bool closed() const { return closed_; }
-  /// Whether the server has reported usage; without it the reply's token counts are 0.
+  /// Whether the server has reported usage; a token count that it left out is 0.
   [[nodiscard]] bool has_usage() const { return has_usage_; }
   /// The answer so far, as one call.
   [[nodiscard]] const ChatReply& reply() const { return reply_; }

@@ -16,7 +16,7 @@ namespace accelopt::llm {
 /// The member of an object, or null.
 const base::Json& member(const base::Json& object, const char* key);
 
-/// A number that is a count, 0 where it is none.
+/// A number that is a count, 0 where it is none or negative.
 std::int64_t count_of(const base::Json& value);
 
 /// Text as a string, or as a list of parts with a `text` each.

@@ -20,7 +20,7 @@ struct Usage {
   std::int64_t transport_retries = 0;
   std::optional<double> usd{};       ///< dollars of the calls with a known price; empty where there are none
   std::int64_t unpriced_calls = 0;   ///< calls of a sum that `usd` leaves out, because their price is unknown
-  std::int64_t estimated_calls = 0;  ///< calls whose server told no tokens: counted from the length of the texts
+  std::int64_t estimated_calls = 0;  ///< calls whose server told not all tokens: the others by the length of the texts
   Usage& operator+=(const Usage& other);
   /// What all these calls cost, dollars; nothing when the price of any of them is unknown. No call costs nothing.
   [[nodiscard]] std::optional<double> total_usd() const;

@@ -14,10 +14,6 @@ using base::ErrorCode;
 
 namespace {
 
-/// Bytes of code and English that make a token, at least, for the tokenizers in use.
-constexpr double kBytesPerToken = 3.0;
-/// Of a message, besides its text: the marks of its role.
-constexpr std::int64_t kTokensPerMessage = 8;
 /// Answer that is reserved for while no answer of the role is known, tokens.
 constexpr std::int64_t kFirstAnswer = 8192;
 /// The longest answer so far may be outdone by this factor and this many tokens.
@@ -30,9 +26,9 @@ class TokenEstimator {
  public:
   [[nodiscard]] std::int64_t prompt(std::size_t bytes, std::size_t messages) const {
     const std::scoped_lock lock(mutex_);
-    const double ratio = tokens_per_byte_ > 0 ? tokens_per_byte_ * kPromptMargin : 1 / kBytesPerToken;
-    return static_cast<std::int64_t>(std::ceil(static_cast<double>(bytes) * ratio)) +
-           kTokensPerMessage * static_cast<std::int64_t>(messages);
+    if (tokens_per_byte_ == 0) return llm::estimated_prompt_tokens(bytes, messages);
+    return static_cast<std::int64_t>(std::ceil(static_cast<double>(bytes) * tokens_per_byte_ * kPromptMargin)) +
+           llm::estimated_prompt_tokens(0, messages);
   }
 
   [[nodiscard]] std::int64_t answer(std::optional<model::AgentRole> role, const std::optional<int>& limit) const {
@@ -47,7 +43,7 @@ class TokenEstimator {
 
   void learn(std::optional<model::AgentRole> role, std::size_t prompt_bytes, const model::Usage& usage) {
     const std::scoped_lock lock(mutex_);
-    if (prompt_bytes > 0) {
+    if (prompt_bytes > 0 && usage.estimated_calls == 0) {
       tokens_per_byte_ =
           std::max(tokens_per_byte_, static_cast<double>(usage.input_tokens) / static_cast<double>(prompt_bytes));
     }
@@ -105,10 +101,12 @@ class BudgetedChat final : public llm::ChatModel {
   }
 
   void complete(model::Usage& usage, std::size_t prompt_bytes, std::size_t messages, std::size_t answer_bytes) const {
-    if (usage.tokens() == 0) {
+    const bool no_input = usage.input_tokens == 0;
+    const bool no_output = usage.output_tokens == 0 && answer_bytes > 0;
+    if (no_input) usage.input_tokens = estimator_.prompt(prompt_bytes, messages);
+    if (no_output) usage.output_tokens = llm::estimated_tokens(answer_bytes);
+    if (no_input || no_output) {
       usage.estimated_calls = std::max<std::int64_t>(usage.calls, 1);
-      usage.input_tokens = estimator_.prompt(prompt_bytes, messages);
-      usage.output_tokens = estimated_tokens(answer_bytes);
       usage.usd.reset();
     }
     if (!usage.usd && terms_.price) usage.usd = llm::cost_usd(usage, *terms_.price);
@@ -124,10 +122,6 @@ class BudgetedChat final : public llm::ChatModel {
 
 std::unique_ptr<llm::ChatModel> make_budgeted_chat(llm::ChatModel& model, const ChatTerms& terms, Budget& budget) {
   return std::make_unique<BudgetedChat>(model, terms, budget);
-}
-
-std::int64_t estimated_tokens(std::size_t bytes) {
-  return static_cast<std::int64_t>(std::ceil(static_cast<double>(bytes) / kBytesPerToken));
 }
 
 }  // namespace accelopt::search

@@ -23,7 +23,4 @@ struct ChatTerms {
 /// @error as the model; cancelled: the budget is used up.
 std::unique_ptr<llm::ChatModel> make_budgeted_chat(llm::ChatModel& model, const ChatTerms& terms, Budget& budget);
 
-/// Tokens of a text, where nothing is known of the model: on the high side for code and English.
-std::int64_t estimated_tokens(std::size_t bytes);
-
 }  // namespace accelopt::search

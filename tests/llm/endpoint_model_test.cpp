@@ -109,12 +109,54 @@ TEST(EndpointModel, StreamsAnAnswerWithUsageAndCost) {
   EXPECT_EQ(fixture.model->name(), "some-model");
 }
 
-TEST(EndpointModel, CostIsUnknownWithoutAPriceOrWithoutUsage) {
+TEST(EndpointModel, CostIsUnknownWithoutAPrice) {
   Fixture unpriced(answers_in_turn({stream("x")}));
   EXPECT_EQ(unpriced.chat()->usage.usd, std::nullopt);
-  Fixture unreported(answers_in_turn({http_answer(200, R"({"choices":[{"message":{"content":"x"}}]})")}));
-  unreported.options.price = Price{};
-  EXPECT_EQ(unreported.chat()->usage.usd, std::nullopt);
+}
+
+/// "rulesquestion" in two messages, and the answer "abcdefghi".
+constexpr std::int64_t kEstimatedPrompt = 5 + 2 * 8;
+constexpr std::int64_t kEstimatedAnswer = 3;
+
+std::string told_usage(const std::string& usage) {
+  return http_answer(200, R"({"choices":[{"message":{"content":"abcdefghi"}}],"usage":)" + usage + "}");
+}
+
+TEST(EndpointModel, UsageInPart_OtherHalfIsEstimatedAndPriced) {
+  struct Told {
+    const char* usage;
+    std::int64_t input;
+    std::int64_t output;
+    std::int64_t estimated;
+  };
+  for (const Told& told : {Told{R"({"prompt_tokens":1000,"completion_tokens":200})", 1000, 200, 0},
+                           Told{R"({"prompt_tokens":1000})", 1000, kEstimatedAnswer, 1},
+                           Told{R"({"prompt_tokens":1000,"completion_tokens":-5})", 1000, kEstimatedAnswer, 1},
+                           Told{R"({"completion_tokens":200})", kEstimatedPrompt, 200, 1},
+                           Told{R"({"prompt_tokens":0,"completion_tokens":0})", kEstimatedPrompt, kEstimatedAnswer, 1},
+                           Told{"null", kEstimatedPrompt, kEstimatedAnswer, 1}}) {
+    Fixture fixture(answers_in_turn({told_usage(told.usage)}));
+    fixture.options.price = Price{.input = 1, .cached_input = 1, .output = 2};
+    const auto reply = fixture.chat();
+    ASSERT_TRUE(reply.has_value()) << reply.error().message;
+    EXPECT_EQ(reply->usage.input_tokens, told.input) << told.usage;
+    EXPECT_EQ(reply->usage.output_tokens, told.output) << told.usage;
+    EXPECT_EQ(reply->usage.estimated_calls, told.estimated) << told.usage;
+    EXPECT_DOUBLE_EQ(reply->usage.usd.value_or(-1), static_cast<double>(told.input + 2 * told.output) / 1e6);
+  }
+}
+
+TEST(EndpointModel, BrokenTryWithUsage_AnswerWithoutIsEstimatedAll) {
+  const std::string broken = chunk("abc") + "data: {\"usage\":{\"prompt_tokens\":1000}}\n\n";
+  Fixture fixture(answers_in_turn({http_answer(200, broken, "text/event-stream"), told_usage("null")}));
+  fixture.options.price = Price{.input = 1, .cached_input = 1, .output = 2};
+  const auto reply = fixture.chat();
+  ASSERT_TRUE(reply.has_value()) << reply.error().message;
+  EXPECT_EQ(reply->usage.input_tokens, 1000 + kEstimatedPrompt);
+  EXPECT_EQ(reply->usage.output_tokens, 1 + kEstimatedAnswer);
+  EXPECT_EQ(reply->usage.calls, 1);
+  EXPECT_EQ(reply->usage.estimated_calls, 1);
+  EXPECT_TRUE(reply->usage.total_usd().has_value());
 }
 
 TEST(EndpointModel, SendsNoKeyWhereThereIsNone) {

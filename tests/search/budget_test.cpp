@@ -270,6 +270,17 @@ TEST(BudgetedChat, WhereTheServerTellsNoTokensTheyAreEstimatedAndSaidToBe) {
   EXPECT_DOUBLE_EQ(*reply->usage.usd, (1008 + 2 * 100) / 1e6);
 }
 
+TEST(BudgetedChat, EstimatesOfTokens_DoNotGrowWithTheCalls) {
+  Budget budget({});
+  ScriptedChatModel model([](const llm::ChatRequest&, std::size_t) {
+    auto reply = ScriptedChatModel::text_reply(std::string(300, 'y'));
+    reply.usage = {.calls = 1};
+    return reply;
+  });
+  const auto chat = make_budgeted_chat(model, {}, budget);
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(chat->chat(question("planner i0"), {})->usage.input_tokens, 1008);
+}
+
 TEST(BudgetedChat, EndedTime_BreaksOffThePaidQuestion) {
   Budget budget({.max_tokens = 100'000});
   ScriptedChatModel model([](const llm::ChatRequest&, std::size_t) { return ScriptedChatModel::text_reply("late"); });
