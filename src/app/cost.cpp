@@ -69,13 +69,11 @@ std::map<std::string, model::Usage> usage_by_plan(const std::vector<journal::Ste
 RoleUsage usage_by_role(const std::vector<journal::StepRecord>& steps) {
   RoleUsage usage;
   for (const journal::StepRecord& step : steps) {
-    const std::string judge(model::judge_of_step(step.key.kind));
-    if (!judge.empty()) usage.by_role[judge] += step.usage;
+    const std::string payer(model::payer_of_step(step.key.kind));
+    if (!payer.empty()) usage.by_role[payer] += step.usage;
     const auto kind = model::step_kind(step.key.kind);
-    const auto role = model::role_of(kind);
-    if (!role) continue;
-    usage.by_role[std::string(to_string(*role))] += step.usage;
-    if (role == model::AgentRole::planner && step.output.is_object() && step.output.value("answered", false))
+    if (model::role_of(kind) == model::AgentRole::planner && step.output.is_object() &&
+        step.output.value("answered", false))
       usage.plans += kind == model::StepKind::plans ? static_cast<int>(step.output.at("value").size()) : 1;
   }
   return usage;

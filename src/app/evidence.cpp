@@ -72,6 +72,7 @@ bool is_evidence(StepKind kind, RawAnswers answers) {
   switch (kind) {
     case StepKind::chat:
       return answers == RawAnswers::kept;
+    case StepKind::unanswered:
     case StepKind::session:
     case StepKind::estimate:
     case StepKind::bundle:

@@ -28,7 +28,8 @@ double seconds_taken(const StepRecord& step) {
 
 /// Who wrote an answer: the model that the role was played by, or for a chat as its server names itself.
 std::string author_of(const StepRecord& step) {
-  const auto found = step.output.find(is_kind(step, StepKind::chat) ? "model" : "author");
+  const bool of_chat = is_kind(step, StepKind::chat) || is_kind(step, StepKind::unanswered);
+  const auto found = step.output.find(of_chat ? "model" : "author");
   return step.output.is_object() && found != step.output.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
@@ -91,10 +92,8 @@ std::vector<ShownRace> RunDetail::races() const {
 std::vector<ModelUse> RunDetail::models() const {
   std::map<std::pair<std::string, std::string>, model::Usage> used;
   for (const StepRecord& step : steps_) {
-    if (!is_kind(step, StepKind::chat)) continue;
-    const std::string_view label = model::step_suffix(step.key.kind);
-    const auto role = model::role_of_label(label);
-    const std::string_view who = role ? model::to_string(*role) : model::judge_of_label(label);
+    if (!is_kind(step, StepKind::chat) && !is_kind(step, StepKind::unanswered)) continue;
+    const std::string_view who = model::asked_of_label(model::step_suffix(step.key.kind));
     used[{std::string(who.empty() ? "?" : who), author_of(step)}] += step.usage;
   }
   std::vector<ModelUse> out;
@@ -105,7 +104,9 @@ std::vector<ModelUse> RunDetail::models() const {
 std::vector<StepTime> RunDetail::times() const {
   std::map<std::string, StepTime> kinds;
   for (const StepRecord& step : steps_) {
-    if (is_kind(step, StepKind::session) || is_kind(step, StepKind::decisions)) continue;  // marks, which take no time
+    const bool mark =
+        is_kind(step, StepKind::session) || is_kind(step, StepKind::decisions) || is_kind(step, StepKind::unanswered);
+    if (mark) continue;  // takes no time
     StepTime& time = kinds[std::string(model::step_head(step.key.kind))];
     ++time.count;
     time.seconds += seconds_taken(step);

@@ -155,8 +155,16 @@ class ModelTeam : public OwnedTeam {
       connected.model = llm::make_recording_model(std::move(connected.model), flags_.record, std::move(keys));
     }
     // A reply on record costs nothing: the budget stands behind the journal.
-    connected.budgeted = search::make_budgeted_chat(
-        *connected.model, {.price = config.price, .max_output_tokens = config.max_output_tokens}, ports_.budget);
+    connected.budgeted =
+        search::make_budgeted_chat(*connected.model,
+                                   {.price = config.price,
+                                    .max_output_tokens = config.max_output_tokens,
+                                    .keep_unanswered =
+                                        [&chats = ports_.chats, name = connected.model->name()](
+                                            const llm::ChatRequest& request, const model::Usage& usage) {
+                                          return chats.record_unanswered(request.label, name, usage);
+                                        }},
+                                   ports_.budget);
     connected.journaled = search::make_journaled_chat(*connected.budgeted, ports_.chats);
     // Each part of an answer is a reply of its own to the journal.
     llm::ContinuePolicy policy;
@@ -183,11 +191,6 @@ class ModelTeam : public OwnedTeam {
     llm::EndpointOptions options = endpoint_options(config, keys_.at(chosen.name));
     options.retry.seed = seed;
     options.retry.notice = ports_.notice;
-    options.retry.spent_unanswered = [&budget = ports_.budget](const llm::ChatRequest& request,
-                                                               const model::Usage& usage) {
-      if (const auto role = model::role_of_label(request.label)) budget.charge(*role, usage);
-      budget.spend({.tokens = usage.tokens(), .usd = usage.usd.value_or(0)});
-    };
     return llm::make_endpoint_model(std::move(options), http_, *clock_, gates_.at(endpoint_of(config)));
   }
 

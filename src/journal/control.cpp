@@ -11,6 +11,7 @@
 #include "journal/rows.hpp"
 #include "journal/schema.hpp"
 #include "journal/sqlite_journal.hpp"
+#include "model/judges.hpp"
 
 namespace accelopt::journal {
 namespace {
@@ -155,6 +156,8 @@ class SqliteControl final : public Control {
             "SELECT usage FROM steps WHERE run = ? AND kind >= 'chat:' AND kind < 'chat;'",
             [](const Query& row) { return decode_stored<model::Usage>(row.text(0), "usage of an answer"); }, number));
     for (const model::Usage& usage : usages) spent.usage += usage;
+    TRY_ASSIGN(spent.unanswered, unanswered(number));
+    for (const auto& [who, usage] : spent.unanswered) spent.usage += usage;
     TRY_ASSIGN(const std::int64_t builds,
                database_->number_of("SELECT count(*) FROM steps WHERE run = ? AND kind >= 'build:' AND kind < 'build;'",
                                     number));
@@ -199,6 +202,20 @@ class SqliteControl final : public Control {
  private:
   static std::int64_t milliseconds(double seconds) { return static_cast<std::int64_t>(seconds * 1e3); }
   static double seconds(std::int64_t milliseconds) { return static_cast<double>(milliseconds) / 1e3; }
+
+  /// By who was asked.
+  Result<std::map<std::string, model::Usage>> unanswered(std::int64_t run) {
+    TRY_ASSIGN(const auto steps,
+               database_->all(
+                   "SELECT kind, usage FROM steps WHERE run = ? AND kind >= 'unanswered:' AND kind < 'unanswered;'",
+                   [](const Query& row) { return std::pair(row.text(0), row.text(1)); }, run));
+    std::map<std::string, model::Usage> out;
+    for (const auto& [kind, text] : steps) {
+      TRY_ASSIGN(const auto usage, decode_stored<model::Usage>(text, "usage of a question without an answer"));
+      out[std::string(model::payer_of_step(kind))] += usage;
+    }
+    return out;
+  }
 
   tl::unexpected<base::Error> no_run(std::string_view run) const {
     return fail(ErrorCode::not_found,

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,8 +46,9 @@ struct EventLine {
 
 /// What a run has used, over all its sessions.
 struct Spent {
-  model::Usage usage;   ///< of every answer on record
-  int evaluations = 0;  ///< builds on record
+  model::Usage usage;                                ///< of every answer on record, and of questions without one
+  std::map<std::string, model::Usage> unanswered{};  ///< of it, of questions without an answer, by who was asked
+  int evaluations = 0;                               ///< builds on record
   double wall_seconds = 0;
   double device_seconds = 0;
 };

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -32,6 +33,9 @@ struct ChatRequest {
   std::vector<Message> messages;
   std::optional<double> temperature;
   std::optional<int> max_output_tokens;
+  /// Called before chat() returns without an answer, with what the question used all the same. Not called where nothing
+  /// was used.
+  std::function<void(const model::Usage&)> on_unanswered{};
 };
 
 enum class Finish { complete, cut_by_length, filtered };

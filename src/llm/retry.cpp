@@ -22,9 +22,7 @@ class RetryingModel final : public ChatModel {
   base::Outcome<ChatReply> chat(const ChatRequest& request, std::stop_token stop) override {
     model::Usage broken;
     auto reply = try_until_answered(request, broken, stop);
-    if (!reply && policy_.spent_unanswered && broken.input_tokens + broken.output_tokens > 0) {
-      policy_.spent_unanswered(request, broken);
-    }
+    if (!reply && request.on_unanswered && broken.tokens() > 0) request.on_unanswered(broken);
     return reply;
   }
 

@@ -21,14 +21,12 @@ struct RetryPolicy {
   std::chrono::milliseconds longest_wait{60'000};  ///< where the doubling ends
   std::chrono::milliseconds longest_retry_after{600'000};  ///< a server that asks for more is given up on at once
   std::function<void(const std::string&)> notice{};        ///< told before each wait for an endpoint never heard from
-  /// Told what the tries at a question took that was given up, as far as the server said: no reply will hold it.
-  std::function<void(const ChatRequest&, const model::Usage&)> spent_unanswered{};
   std::uint64_t seed = 0;  ///< of the jitter: clients of one endpoint need different ones, or they come back in step
 };
 
 /// A model that tries a provider again where that may help: each wait is drawn evenly from zero to the doubling limit
-/// (full jitter), and is never shorter than the server asked for. Retries are counted in the reply's usage. The clock
-/// must outlive it.
+/// (full jitter), and is never shorter than the server asked for. Retries are counted in the reply's usage, and so is
+/// what tries used that broke off. The clock must outlive it.
 std::unique_ptr<ChatModel> make_retrying_model(std::unique_ptr<ChatProvider> provider, RetryPolicy policy,
                                                Clock& clock);
 

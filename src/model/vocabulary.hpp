@@ -31,6 +31,7 @@ enum class StepKind {
   summarize,        ///< an experience
   summarize_all,    ///< experiences from one question
   chat,             ///< one exchange with a model, inside of a question
+  unanswered,       ///< what an exchange used that gave no answer
   build,            ///< by source
   triage,           ///< the race of a candidate against its parent, by machine code
   profile,          ///< by source
@@ -121,7 +122,7 @@ struct Names<AgentRole> {
 
 template <>
 struct Names<StepKind> {
-  static constexpr std::array<std::pair<StepKind, std::string_view>, 24> kTable{{
+  static constexpr std::array<std::pair<StepKind, std::string_view>, 25> kTable{{
       {StepKind::open, "open"},
       {StepKind::plan, "plan"},
       {StepKind::plans, "plans"},
@@ -130,6 +131,7 @@ struct Names<StepKind> {
       {StepKind::summarize, "summarize"},
       {StepKind::summarize_all, "summarize_all"},
       {StepKind::chat, "chat"},
+      {StepKind::unanswered, "unanswered"},
       {StepKind::build, "build"},
       {StepKind::triage, "triage"},
       {StepKind::profile, "profile"},

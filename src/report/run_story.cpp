@@ -74,10 +74,8 @@ class Story {
  private:
   void take(const StepRecord& step) {
     const auto kind = model::step_kind(step.key.kind);
-    const std::string judge(model::judge_of_step(step.key.kind));
-    if (!judge.empty()) out_.usage[judge] += step.usage;
-    if (const auto role = model::role_of(kind); role && step.usage.calls > 0)
-      out_.usage[std::string(to_string(*role))] += step.usage;
+    if (const std::string payer(model::payer_of_step(step.key.kind)); !payer.empty() && step.usage.calls > 0)
+      out_.usage[payer] += step.usage;
     if (kind == StepKind::open) take_opening(step.output);
     if (kind == StepKind::plan || kind == StepKind::plans) take_plans(step);
     if (kind == StepKind::execute || kind == StepKind::fix) take_answer(step);

@@ -79,7 +79,7 @@ base::Outcome<Answer<T>> Asker::ask(AgentRole role, const journal::StepKey& key,
              recorder_.usage_of_chats(std::string(to_string(role)) + " " + model::to_string(key.identity) + " "));
   budget_.charge(role, lost.usage);
   const std::scoped_lock lock(mutex_);
-  lost_.push_back({key, input_hash, base::json_of(lost), answer.error().as_error()});
+  lost_.push_back({key, input_hash, base::json_of(lost), lost.usage, answer.error().as_error()});
   return lost;
 }
 
@@ -91,7 +91,7 @@ std::optional<base::Error> Asker::unanswered() const {
 base::Result<void> Asker::settle() {
   const std::scoped_lock lock(mutex_);
   for (const LostQuestion& question : lost_)
-    TRY(recorder_.record_hashed(question.key, question.input_hash, question.output));
+    TRY(recorder_.record_hashed(question.key, question.input_hash, question.output, question.usage));
   lost_.clear();
   return {};
 }

@@ -60,6 +60,7 @@ class Asker {
     journal::StepKey key;
     std::string input_hash;
     std::string output;  ///< canonical JSON
+    model::Usage usage;
     base::Error reason;
   };
   template <class T, class Ask>

@@ -34,7 +34,10 @@ Amounts sum(const Amounts& a, const Amounts& b) {
 }  // namespace
 
 Budget::Budget(const SearchSettings& settings, Clock clock, const journal::Spent& before)
-    : settings_(settings), clock_(std::move(clock)), start_(clock_()), before_(before) {}
+    : settings_(settings), clock_(std::move(clock)), start_(clock_()), before_(before) {
+  // Answers are filed as they are read from the record; what was asked in vain is not asked for again.
+  for (const auto& [who, usage] : before_.unanswered) charge(who, usage);
+}
 
 double Budget::session_seconds() const {
   return std::chrono::duration<double>(clock_() - start_).count();

@@ -10,8 +10,6 @@
 
 namespace accelopt::search {
 
-using base::ErrorCode;
-
 namespace {
 
 /// Answer that is reserved for while no answer of the role is known, tokens.
@@ -60,7 +58,7 @@ class TokenEstimator {
 class BudgetedChat final : public llm::ChatModel {
  public:
   BudgetedChat(llm::ChatModel& model, ChatTerms terms, Budget& budget)
-      : model_(model), terms_(terms), budget_(budget) {}
+      : model_(model), terms_(std::move(terms)), budget_(budget) {}
 
   base::Outcome<llm::ChatReply> chat(const llm::ChatRequest& request, std::stop_token stop) override {
     const auto role = model::role_of_label(request.label);
@@ -79,11 +77,13 @@ class BudgetedChat final : public llm::ChatModel {
     const auto end = [&either] { either.request_stop(); };
     const std::stop_callback on_stop(stop, end);
     const std::stop_callback on_time(reviewing ? budget_.time_of_review_is_up() : budget_.time_is_up(), end);
-    auto reply = model_.chat(request, either.get_token());
+    model::Usage lost;
+    llm::ChatRequest asked = request;
+    asked.on_unanswered = [&lost](const model::Usage& usage) { lost += usage; };
+    auto reply = model_.chat(asked, either.get_token());
     if (!reply) {
-      // The server had the question, and has charged for it.
-      const bool heard = reply.error().why == base::Why::ending || reply.error().code == ErrorCode::timed_out;
-      reservation.settle(heard ? amounts({.input_tokens = expected.input_tokens}) : Amounts{});
+      reservation.settle(amounts(lost));
+      if (lost.tokens() > 0) TRY(file_unanswered(request, lost));
       return reply;
     }
     complete(reply->usage, bytes, request.messages.size(), reply->text.size());
@@ -95,6 +95,16 @@ class BudgetedChat final : public llm::ChatModel {
   [[nodiscard]] std::string name() const override { return model_.name(); }
 
  private:
+  /// The server had the question, and has charged for it.
+  base::Result<void> file_unanswered(const llm::ChatRequest& request, model::Usage used) {
+    used.calls = 1;
+    used.estimated_calls = std::min<std::int64_t>(used.estimated_calls, 1);
+    if (!used.usd && terms_.price) used.usd = llm::cost_usd(used, *terms_.price);
+    const std::string_view who = model::asked_of_label(request.label);
+    if (!who.empty()) budget_.charge(who, used);
+    return terms_.keep_unanswered ? terms_.keep_unanswered(request, used) : base::Result<void>();
+  }
+
   [[nodiscard]] Amounts amounts(const model::Usage& usage) const {
     const double usd = usage.usd ? *usage.usd : terms_.price ? llm::cost_usd(usage, *terms_.price) : 0;
     return {usage.tokens(), usd, 0};

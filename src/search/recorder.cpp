@@ -53,13 +53,26 @@ base::Result<model::Usage> Recorder::usage_of_chats(const std::string& label_pre
   return usage;
 }
 
+base::Result<void> Recorder::record_unanswered(const std::string& label, const std::string& model,
+                                               const model::Usage& usage) {
+  // The same question may go unanswered again, in this session or in one that resumes it.
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const auto microseconds = std::chrono::duration_cast<std::chrono::microseconds>(now).count();
+  const std::string name = label + " @" + std::to_string(microseconds) + "-" + std::to_string(++unanswered_);
+  const Json output = {{"model", model}};
+  const std::string step = model::step_name(model::StepKind::unanswered, name);
+  TRY(journal_.record_soon(run_,
+                           {{{}, step}, base::sha256_hex(name), base::canonical(output), usage, since_start(), {}}));
+  return settle_own();
+}
+
 base::Result<void> Recorder::record(const journal::StepKey& key, const Json& input, const Json& output) {
   return journal_.record_step(run_, {key, base::sha256_hex(base::canonical(input)), output, {}, since_start(), {}});
 }
 
 base::Result<void> Recorder::record_hashed(const journal::StepKey& key, const std::string& input_hash,
-                                           std::string output) {
-  TRY(journal_.record_soon(run_, {key, input_hash, std::move(output), {}, since_start(), {}}));
+                                           std::string output, const model::Usage& usage) {
+  TRY(journal_.record_soon(run_, {key, input_hash, std::move(output), usage, since_start(), {}}));
   return settle();
 }
 

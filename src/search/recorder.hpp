@@ -83,10 +83,15 @@ class Recorder {
   /// first one was paid for. @error as Journal::steps.
   base::Result<model::Usage> usage_of_chats(const std::string& label_prefix);
 
+  /// Records what a question to that model used that got no answer, at once and beside what the same question used
+  /// before. @error as settle.
+  base::Result<void> record_unanswered(const std::string& label, const std::string& model, const model::Usage& usage);
+
   /// Records an output that was not produced by `once`, e.g. an answer that was lost for good.
   base::Result<void> record(const journal::StepKey& key, const base::Json& input, const base::Json& output);
-  /// The same of canonical JSON.
-  base::Result<void> record_hashed(const journal::StepKey& key, const std::string& input_hash, std::string output);
+  /// The same of canonical JSON, with what it used.
+  base::Result<void> record_hashed(const journal::StepKey& key, const std::string& input_hash, std::string output,
+                                   const model::Usage& usage);
 
   [[nodiscard]] const std::string& run() const { return run_; }
   [[nodiscard]] journal::Journal& journal() { return journal_; }
@@ -107,6 +112,7 @@ class Recorder {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::atomic<int> found_ = 0;
   std::atomic<int> absent_ = 0;
+  std::atomic<int> unanswered_ = 0;
 };
 
 }  // namespace accelopt::search

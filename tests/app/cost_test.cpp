@@ -48,6 +48,18 @@ TEST(Cost, OfNobodyAskedIsNotTold) {
   EXPECT_EQ(model::Usage().total_usd(), 0.0);
 }
 
+TEST(Cost, OfQuestionsWithoutAnAnswer_IsTheirRoles) {
+  const auto step = [](const std::string& kind, double usd) {
+    return journal::StepRecord{.key = {{}, kind}, .input_hash = {}, .output = {}, .usage = calls(1, usd)};
+  };
+  const RoleUsage usage =
+      usage_by_role({step("plan", 1), step("chat:planner i0 try0", 1), step("unanswered:planner i0 try1 @1-1", 2),
+                     step("unanswered:tester cases @2-1", 4), step("tests", 8)});
+  EXPECT_EQ(usage.by_role.size(), 2U);
+  EXPECT_EQ(usage.by_role.at("planner").total_usd(), 3.0);
+  EXPECT_EQ(usage.by_role.at("tester").total_usd(), 12.0);
+}
+
 TEST(Cost, ARecordOfAnOlderVersionIsRead) {
   const base::Json old = {{"calls", 1}, {"input_tokens", 10}, {"usd", nullptr}};
   EXPECT_EQ(old.get<model::Usage>().total_usd(), std::nullopt);

@@ -214,6 +214,22 @@ TEST_F(ControlTest, WhatARunHasSpentIsTheSumOverItsSessions) {
   EXPECT_EQ(control_->spent("r2")->usage.calls, 0);
 }
 
+TEST_F(ControlTest, QuestionsWithoutAnAnswer_AreSpentToo) {
+  ASSERT_TRUE(journal_->record_step("r1", sample_step(0, "chat:planner i0 try0", "a", "text")));
+  ASSERT_TRUE(journal_->record_step("r1", sample_step(0, "unanswered:planner i0 try0 @1-1", "b", {})));
+  ASSERT_TRUE(journal_->record_step("r1", sample_step(0, "unanswered:planner i0 try0 @2-1", "c", {})));
+  ASSERT_TRUE(journal_->record_step("r1", sample_step(0, "unanswered:reviewer correctness @3-1", "d", {})));
+
+  const auto spent = control_->spent("r1");
+
+  ASSERT_TRUE(spent) << spent.error().message;
+  EXPECT_EQ(spent->usage.calls, 4);
+  EXPECT_DOUBLE_EQ(*spent->usage.total_usd(), 1.0);
+  ASSERT_EQ(spent->unanswered.size(), 2U);
+  EXPECT_EQ(spent->unanswered.at("planner").calls, 2);
+  EXPECT_EQ(spent->unanswered.at("reviewer").calls, 1);
+}
+
 TEST_F(ControlTest, ASessionIsAliveWhileItsProcessIs) {
   Session session = begin("r1");
   EXPECT_EQ(is_alive(session), Alive::yes);

@@ -115,18 +115,17 @@ TEST(RetryingModel, CountsWhatBrokenAnswersTook) {
 }
 
 TEST(RetryingModel, TellsWhatAQuestionTookThatIsGivenUp) {
-  std::vector<std::pair<std::string, std::int64_t>> told;
-  RetryFixture fixture({broken_off(7)},
-                       {.max_tries = 3, .spent_unanswered = [&](const ChatRequest& request, const model::Usage& usage) {
-                          told.emplace_back(request.label, usage.output_tokens);
-                        }});
-  EXPECT_FALSE(fixture.chat("fixer i0 try0").has_value());
-  EXPECT_EQ(told, (std::vector<std::pair<std::string, std::int64_t>>{{"fixer i0 try0", 21}}));
-  RetryFixture nothing(
-      {failure(Again::yes)},
-      {.max_tries = 3, .spent_unanswered = [&](const ChatRequest&, const model::Usage&) { told.clear(); }});
-  EXPECT_FALSE(nothing.chat().has_value());
-  EXPECT_EQ(told.size(), 1U) << "nothing was taken, so nothing is told";
+  std::vector<std::int64_t> told;
+  ChatRequest request;
+  request.on_unanswered = [&](const model::Usage& usage) { told.push_back(usage.output_tokens); };
+  RetryFixture fixture({broken_off(7)}, {.max_tries = 3});
+  EXPECT_FALSE(fixture.model->chat(request, {}).has_value());
+  EXPECT_EQ(told, std::vector<std::int64_t>{21});
+  RetryFixture nothing({failure(Again::yes)}, {.max_tries = 3});
+  EXPECT_FALSE(nothing.model->chat(request, {}).has_value());
+  RetryFixture answered({broken_off(7), answer("hi")}, {.max_tries = 3});
+  EXPECT_TRUE(answered.model->chat(request, {}).has_value());
+  EXPECT_EQ(told.size(), 1U) << "nothing was taken, or the reply holds it";
 }
 
 Outcome silence() {

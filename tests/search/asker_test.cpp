@@ -109,6 +109,11 @@ TEST_F(AskerTest, LostAnswer_CostsWhatItsChatsTook) {
       }));
   ASSERT_TRUE(session.asker.plan(plan_question(), Asker::input_hash(plan_question()), {}));
   EXPECT_EQ(session.budget.by_role()["planner"].input_tokens, 70);
+  ASSERT_TRUE(session.asker.settle());
+  const auto steps = journal_->steps("r1");
+  ASSERT_TRUE(steps);
+  EXPECT_EQ(steps->back().key.kind, "plan");
+  EXPECT_EQ(steps->back().usage.input_tokens, 70) << "whoever sums the steps finds it, too";
 }
 
 TEST_F(AskerTest, RefusalForGood_EndsTheRun) {

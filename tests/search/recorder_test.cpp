@@ -6,7 +6,9 @@
 #include "base/files.hpp"
 #include "base/sqlite.hpp"
 #include "journal/sqlite_journal.hpp"
+#include "model/judges.hpp"
 #include "search/asker.hpp"
+#include "search/budgeted_chat.hpp"
 #include "search/fake_iteration.hpp"
 #include "search/journaled_chat.hpp"
 
@@ -109,6 +111,54 @@ TEST_F(RecorderTest, WhatReadsBackEqual_IsUsedAsItWasMade) {
   const auto read = resumed.once<Counted>(kBuild, {}, []() -> Outcome<Counted> { return Counted{2, "made"}; });
   EXPECT_EQ(read->number, 1);
   EXPECT_EQ(read->origin, "read");
+}
+
+/// Gives no answer, and says what that took.
+class SilentModel final : public llm::ChatModel {
+ public:
+  Outcome<llm::ChatReply> chat(const llm::ChatRequest& request, std::stop_token) override {
+    if (used.tokens() > 0) request.on_unanswered(used);
+    return base::fail(ErrorCode::unavailable, "it broke off");
+  }
+  [[nodiscard]] std::string name() const override { return "silent"; }
+
+  model::Usage used;
+};
+
+TEST_F(RecorderTest, QuestionWithoutAnAnswer_IsPaidForInLaterSessions) {
+  SilentModel model;
+  model.used = {.input_tokens = 1'000'000, .estimated_calls = 3};
+  Budget budget({.max_usd = 5.0});
+  const auto chat = make_budgeted_chat(model,
+                                       {.price = llm::Price{2, 2, 4},
+                                        .max_output_tokens = 10,
+                                        .keep_unanswered =
+                                            [this](const llm::ChatRequest& request, const model::Usage& used) {
+                                              return recorder_.record_unanswered(request.label, "silent", used);
+                                            }},
+                                       budget);
+  llm::ChatRequest question;
+  question.label = "planner i0.b0.p0 try0";
+  for (int i = 0; i < 2; ++i) EXPECT_FALSE(chat->chat(question, {}));
+  EXPECT_DOUBLE_EQ(*budget.total().usd, 4);
+  EXPECT_EQ(budget.by_role()["planner"].calls, 2);
+  EXPECT_EQ(budget.by_role()["planner"].estimated_calls, 2);
+  model.used = {};
+  EXPECT_FALSE(chat->chat(question, {}));
+
+  const auto steps = journal_->steps("r1");
+  ASSERT_TRUE(steps);
+  ASSERT_EQ(steps->size(), 2U) << "nothing was used the third time";
+  journal::Spent before;
+  for (const journal::StepRecord& step : *steps) {
+    EXPECT_EQ(step.output, (Json{{"model", "silent"}}));
+    before.unanswered[std::string(model::payer_of_step(step.key.kind))] += step.usage;
+  }
+  before.usage = before.unanswered["planner"];
+  Budget resumed({.max_usd = 5.0}, std::chrono::steady_clock::now, before);
+  EXPECT_DOUBLE_EQ(*resumed.by_role()["planner"].total_usd(), 4);
+  EXPECT_FALSE(resumed.reserve({.usd = 1.5}, {}));
+  EXPECT_EQ(resumed.ended_by(), model::EndReason::max_usd);
 }
 
 /// Looks, when it is asked, at what another process would find on record.
