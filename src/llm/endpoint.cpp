@@ -162,7 +162,8 @@ base::Result<std::unique_ptr<ChatModel>> make_endpoint_model(EndpointOptions opt
         GateLimits{options.max_concurrency, options.requests_per_minute, options.tokens_per_minute}, clock);
   }
   TRY_ASSIGN(auto provider, make_endpoint_provider(std::move(options), client, clock, gate));
-  return make_retrying_model(make_limited_provider(std::move(provider), std::move(gate)), retry, clock);
+  return make_retrying_model(make_limited_provider(std::move(provider), std::move(gate), retry.longest_retry_after),
+                             retry, clock);
 }
 
 }  // namespace accelopt::llm

@@ -21,8 +21,8 @@ constexpr std::int64_t kCharactersAToken = 4;
 
 class LimitedProvider final : public ChatProvider {
  public:
-  LimitedProvider(std::unique_ptr<ChatProvider> provider, std::shared_ptr<Gate> gate)
-      : provider_(std::move(provider)), gate_(std::move(gate)) {}
+  LimitedProvider(std::unique_ptr<ChatProvider> provider, std::shared_ptr<Gate> gate, milliseconds longest_wait)
+      : provider_(std::move(provider)), gate_(std::move(gate)), longest_wait_(longest_wait) {}
 
   tl::expected<ChatReply, Failure> ask(const ChatRequest& request, std::stop_token stop) override {
     const auto permit = gate_->enter(stop, expected_tokens(request));
@@ -32,9 +32,9 @@ class LimitedProvider final : public ChatProvider {
       permit->took(reply->usage.input_tokens + reply->usage.output_tokens);
       learn_length(reply->usage.output_tokens);
     }
-    if (!reply && reply.error().again != Again::never && reply.error().retry_after) {
-      gate_->hold_off(*reply.error().retry_after);
-    }
+    // Who asks for more is given up, and that ends no other question.
+    const bool waits = !reply && reply.error().again != Again::never && reply.error().retry_after;
+    if (waits && *reply.error().retry_after <= longest_wait_) gate_->hold_off(*reply.error().retry_after);
     return reply;
   }
 
@@ -56,6 +56,7 @@ class LimitedProvider final : public ChatProvider {
 
   std::unique_ptr<ChatProvider> provider_;
   std::shared_ptr<Gate> gate_;
+  const milliseconds longest_wait_;
   std::mutex mutex_;
   std::int64_t answer_tokens_ = kFirstAnswerTokens;
 };
@@ -157,9 +158,9 @@ void Gate::leave() {
   freed_.notify_one();
 }
 
-std::unique_ptr<ChatProvider> make_limited_provider(std::unique_ptr<ChatProvider> provider,
-                                                    std::shared_ptr<Gate> gate) {
-  return std::make_unique<LimitedProvider>(std::move(provider), std::move(gate));
+std::unique_ptr<ChatProvider> make_limited_provider(std::unique_ptr<ChatProvider> provider, std::shared_ptr<Gate> gate,
+                                                    milliseconds longest_wait) {
+  return std::make_unique<LimitedProvider>(std::move(provider), std::move(gate), longest_wait);
 }
 
 }  // namespace accelopt::llm

@@ -96,6 +96,7 @@ class Gate {
 
 /// A provider that passes the gate before each try, tells it what the try took, and closes it for as long as a failing
 /// server asks.
-std::unique_ptr<ChatProvider> make_limited_provider(std::unique_ptr<ChatProvider> provider, std::shared_ptr<Gate> gate);
+std::unique_ptr<ChatProvider> make_limited_provider(std::unique_ptr<ChatProvider> provider, std::shared_ptr<Gate> gate,
+                                                    std::chrono::milliseconds longest_wait = kLongestRetryAfter);
 
 }  // namespace accelopt::llm

@@ -14,6 +14,9 @@ using base::Error;
 using base::ErrorCode;
 using std::chrono::milliseconds;
 
+/// A run that seems to stand still for longer than this should say why.
+constexpr milliseconds kWorthANotice{10'000};
+
 class RetryingModel final : public ChatModel {
  public:
   RetryingModel(std::unique_ptr<ChatProvider> provider, RetryPolicy policy, Clock& clock)
@@ -50,10 +53,13 @@ class RetryingModel final : public ChatModel {
       const int tries = heard_ ? policy_.max_tries : std::min(policy_.max_tries, policy_.max_tries_unheard);
       if (tried >= tries || tries_that_cost_a_limit > 1) return given_up(failure.error, tried);
       if (failure.retry_after > policy_.longest_retry_after) return asks_too_much(failure);
-      if (!heard_ && policy_.notice) {
-        policy_.notice(failure.error.message + " (try " + std::to_string(tried) + " of " + std::to_string(tries) + ")");
+      const milliseconds wait = wait_before_next(request.label, tried, failure);
+      if (policy_.notice && (!heard_ || begins_long_wait(wait))) {
+        const std::string again = heard_ ? "asked again in " + seconds_text(wait) + ", try " : "try ";
+        policy_.notice(failure.error.message + " (" + again + std::to_string(tried) + " of " + std::to_string(tries) +
+                       ")");
       }
-      clock_.wait(wait_before_next(request.label, tried, failure), stop);
+      clock_.wait(wait, stop);
       if (stop.stop_requested()) {
         return base::fail(ErrorCode::cancelled, "stopped while waiting to ask " + name() + " again");
       }
@@ -73,20 +79,35 @@ class RetryingModel final : public ChatModel {
     return failure.retry_after ? *failure.retry_after + std::min(jittered, policy_.first_wait) : jittered;
   }
 
+  /// Whether people should be told of this wait: it is long, and no other question's is already under way of which they
+  /// were.
+  bool begins_long_wait(milliseconds wait) {
+    if (wait < kWorthANotice) return false;
+    const auto now = clock_.now().time_since_epoch();
+    auto told_until = told_until_.load();
+    const auto end = std::chrono::duration_cast<milliseconds>(now + wait);
+    return told_until <= std::chrono::duration_cast<milliseconds>(now) &&
+           told_until_.compare_exchange_strong(told_until, end);
+  }
+
+  [[nodiscard]] static std::string seconds_text(milliseconds time) {
+    return std::to_string(std::chrono::ceil<std::chrono::seconds>(time).count()) + " s";
+  }
+
   [[nodiscard]] static base::Result<ChatReply> given_up(const Error& last, int tried) {
     return tl::make_unexpected(base::with_context(last, "given up after " + std::to_string(tried) + " tries"));
   }
 
   [[nodiscard]] static base::Result<ChatReply> asks_too_much(const Failure& failure) {
-    const auto seconds = std::chrono::ceil<std::chrono::seconds>(*failure.retry_after).count();
     return tl::make_unexpected(base::with_context(
-        failure.error, "the server asks to wait " + std::to_string(seconds) + " s, which is too long"));
+        failure.error, "the server asks to wait " + seconds_text(*failure.retry_after) + ", which is too long"));
   }
 
   std::unique_ptr<ChatProvider> provider_;
   RetryPolicy policy_;
   Clock& clock_;
-  std::atomic<bool> heard_ = false;  ///< anything, an error included, has come from the endpoint
+  std::atomic<milliseconds> told_until_{};  ///< by the clock: when the wait ends that people were told of last
+  std::atomic<bool> heard_ = false;         ///< anything, an error included, has come from the endpoint
 };
 
 }  // namespace

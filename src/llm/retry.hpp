@@ -19,8 +19,10 @@ struct RetryPolicy {
   int max_tries_unheard = 4;  ///< of an endpoint from which nothing has ever come: it may not be there
   std::chrono::milliseconds first_wait{1'000};     ///< most that is waited before the second try; doubles with each
   std::chrono::milliseconds longest_wait{60'000};  ///< where the doubling ends
-  std::chrono::milliseconds longest_retry_after{600'000};  ///< a server that asks for more is given up on at once
-  std::function<void(const std::string&)> notice{};        ///< told before each wait for an endpoint never heard from
+  /// A server that asks for more is given up on at once.
+  std::chrono::milliseconds longest_retry_after = kLongestRetryAfter;
+  /// Told before each wait for an endpoint never heard from, and before long ones.
+  std::function<void(const std::string&)> notice{};
   std::uint64_t seed = 0;  ///< of the jitter: clients of one endpoint need different ones, or they come back in step
 };
 

@@ -43,6 +43,11 @@ class FakeClock final : public llm::Clock {
     const std::scoped_lock lock(mutex_);
     on_wait_ = std::move(hook);
   }
+  /// As if so much less had passed, for something that happens during a wait.
+  void set_back(std::chrono::milliseconds time) {
+    const std::scoped_lock lock(mutex_);
+    elapsed_ -= time;
+  }
   void set_time_of_day(std::chrono::system_clock::time_point time) {
     const std::scoped_lock lock(mutex_);
     start_ = time - elapsed_;

@@ -93,10 +93,14 @@ TEST(Gate, IsClosedForTenMinutesAtMost) {
 
 class SendingAway final : public ChatProvider {
  public:
+  explicit SendingAway(milliseconds time = milliseconds{3'000}) : time_(time) {}
   tl::expected<ChatReply, Failure> ask(const ChatRequest& /*request*/, std::stop_token /*stop*/) override {
-    return tl::make_unexpected(Failure{{ErrorCode::rate_limited, "slow down"}, Again::yes, milliseconds{3'000}});
+    return tl::make_unexpected(Failure{{ErrorCode::rate_limited, "slow down"}, Again::yes, time_});
   }
   [[nodiscard]] std::string name() const override { return "busy"; }
+
+ private:
+  milliseconds time_;
 };
 
 TEST(LimitedProvider, AServerThatSendsOneAwayIsLeftAloneByAll) {
@@ -109,6 +113,15 @@ TEST(LimitedProvider, AServerThatSendsOneAwayIsLeftAloneByAll) {
   EXPECT_TRUE(clock.waits().empty());
   EXPECT_FALSE(executor->ask({}, {}).has_value());
   EXPECT_EQ(clock.waits(), (std::vector<milliseconds>{milliseconds{3'000}}));
+}
+
+TEST(LimitedProvider, AServerThatIsGivenUp_HoldsUpNobody) {
+  FakeClock clock;
+  const auto gate = std::make_shared<Gate>(4, clock);
+  const auto planner = make_limited_provider(std::make_unique<SendingAway>(milliseconds{600'001}), gate);
+  EXPECT_FALSE(planner->ask({}, {}).has_value());
+  EXPECT_TRUE(gate->enter({}).has_value());
+  EXPECT_TRUE(clock.waits().empty());
 }
 
 milliseconds waited(const FakeClock& clock) {

@@ -149,7 +149,8 @@ TEST(RetryingModel, IsPatientWithAnEndpointThatOnceAnswered) {
   outcomes.insert(outcomes.end(), 6, silence());
   outcomes.push_back(answer("hi"));
   bool noticed = false;
-  RetryFixture fixture(outcomes, {.notice = [&](const std::string&) { noticed = true; }});
+  RetryFixture fixture(outcomes,
+                       {.longest_wait = milliseconds{9'000}, .notice = [&](const std::string&) { noticed = true; }});
   ASSERT_TRUE(fixture.chat().has_value());
   EXPECT_EQ(fixture.asked, 8);
   EXPECT_FALSE(noticed);
@@ -193,6 +194,34 @@ TEST(RetryingModel, WaitsAtLeastAsLongAsTheServerAsks) {
   ASSERT_EQ(fixture.clock.waits().size(), 1U);
   EXPECT_GE(fixture.clock.waits()[0], milliseconds{20'000});
   EXPECT_LE(fixture.clock.waits()[0], milliseconds{21'000});
+}
+
+TEST(RetryingModel, LongWait_IsTold) {
+  std::vector<std::string> notices;
+  RetryFixture fixture({failure(Again::yes), failure(Again::yes, ErrorCode::rate_limited, milliseconds{300'000}),
+                        answer("hi"), failure(Again::yes, ErrorCode::rate_limited, milliseconds{9'000}), answer("hi")},
+                       {.max_tries = 5, .first_wait = milliseconds{0}, .notice = [&](const std::string& text) {
+                          notices.push_back(text);
+                        }});
+  ASSERT_TRUE(fixture.chat().has_value());
+  EXPECT_EQ(notices, (std::vector<std::string>{"host: it failed; do this (asked again in 300 s, try 2 of 5)"}));
+  ASSERT_TRUE(fixture.chat().has_value());
+  EXPECT_EQ(notices.size(), 1U) << "nine seconds are not worth a word";
+}
+
+TEST(RetryingModel, OneLongWait_IsToldOnceOfAllQuestions) {
+  int notices = 0;
+  RetryFixture fixture({failure(Again::yes, ErrorCode::rate_limited, milliseconds{60'000}), answer("hi")},
+                       {.first_wait = milliseconds{0}, .notice = [&](const std::string&) { ++notices; }});
+  bool first = true;
+  fixture.clock.on_wait([&] {
+    if (!std::exchange(first, false)) return;
+    fixture.asked = 0;  // another question is sent away meanwhile
+    fixture.clock.set_back(milliseconds{60'000});
+    EXPECT_TRUE(fixture.chat("executor").has_value());
+  });
+  ASSERT_TRUE(fixture.chat().has_value());
+  EXPECT_EQ(notices, 1);
 }
 
 TEST(RetryingModel, GivesUpOnAServerThatAsksForHours) {
