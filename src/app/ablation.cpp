@@ -110,8 +110,8 @@ Result<void> check(const AblationRequest& request) {
                 "--knowledge would let one arm learn from another; an ablation gives each a store of its own");
   if (flags.no_memory)
     return fail(ErrorCode::invalid_argument, "--no-memory is one of the arms (--factor memory); leave it out");
-  const bool bounded = flags.max_evaluations || flags.max_tokens || flags.max_usd || !flags.max_time.empty() ||
-                       !flags.max_device_seconds.empty();
+  const bool bounded =
+      flags.max_evaluations || flags.max_tokens || flags.max_usd || flags.max_time || flags.max_device_seconds;
   if (!bounded)
     return fail(ErrorCode::invalid_argument,
                 "arms are compared with equal budgets: give one, such as --max-evaluations 12");

@@ -175,10 +175,11 @@ base::Result<RunSettings> settings_from(const SearchFlags& flags, const Config& 
   search.max_evaluations = flags.max_evaluations;
   search.max_tokens = flags.max_tokens;
   search.max_usd = flags.max_usd;
-  if (!flags.max_time.empty()) {
-    TRY_ASSIGN(search.max_seconds, parse_duration(flags.max_time));
+  if (flags.max_time) {
+    TRY_ASSIGN(search.max_seconds, parse_duration(*flags.max_time));
   }
-  if (const std::string& text = flags.max_device_seconds; !text.empty()) {
+  if (flags.max_device_seconds) {
+    const std::string& text = *flags.max_device_seconds;
     const bool plain = text.find_first_not_of("0123456789.") == std::string::npos;
     TRY_ASSIGN(search.max_device_seconds, parse_duration(plain ? text + "s" : text));
   }

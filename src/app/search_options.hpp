@@ -25,11 +25,11 @@ struct SearchFlags {
   std::optional<int> max_evaluations;
   std::optional<std::int64_t> max_tokens;
   std::optional<double> max_usd;
-  std::string max_device_seconds;  ///< "90", "90s", "3m"
-  std::string max_time;            ///< "90s", "3m", "2h"
-  bool critical = false;           ///< a reviewer decides among the finalists, of a task of a repository
-  int developers = 3;              ///< over the beam of a critical run
-  std::optional<int> tests{};      ///< that a tester is asked for, of a task of a repository
+  std::optional<std::string> max_device_seconds;  ///< "90", "90s", "3m"; an empty text is refused, not no limit
+  std::optional<std::string> max_time;            ///< "90s", "3m", "2h"; likewise
+  bool critical = false;                          ///< a reviewer decides among the finalists, of a task of a repository
+  int developers = 3;                             ///< over the beam of a critical run
+  std::optional<int> tests{};                     ///< that a tester is asked for, of a task of a repository
   double allow_regression = 0.05;
   std::optional<std::uint64_t> seed;
   AgentFlags agents;

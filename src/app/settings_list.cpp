@@ -37,8 +37,8 @@ const char* flag_of(const std::string& name, const SearchFlags& flags) {
       {"memory_capacity", {flags.no_memory, "--no-memory"}},
       {"recall", {!flags.memory.empty(), "--memory"}},
       {"exclude_family", {flags.exclude_family, "--exclude-family"}},
-      {"max_seconds", {!flags.max_time.empty(), "--max-time"}},
-      {"max_device_seconds", {!flags.max_device_seconds.empty(), "--max-device-seconds"}},
+      {"max_seconds", {flags.max_time.has_value(), "--max-time"}},
+      {"max_device_seconds", {flags.max_device_seconds.has_value(), "--max-device-seconds"}},
       {"max_evaluations", {flags.max_evaluations.has_value(), "--max-evaluations"}},
       {"max_tokens", {flags.max_tokens.has_value(), "--max-tokens"}},
       {"max_usd", {flags.max_usd.has_value(), "--max-usd"}}};

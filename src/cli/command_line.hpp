@@ -22,8 +22,8 @@ namespace accelopt::cli {
 /// Where the value of an option goes. A function is called with the value of every mention: such an option may be
 /// repeated.
 using Target = std::variant<std::function<void(const std::string&)>, std::string*, std::filesystem::path*,
-                            std::vector<std::string>*, int*, double*, std::optional<int>*, std::optional<std::int64_t>*,
-                            std::optional<std::uint64_t>*, std::optional<double>*>;
+                            std::vector<std::string>*, std::optional<std::string>*, int*, double*, std::optional<int>*,
+                            std::optional<std::int64_t>*, std::optional<std::uint64_t>*, std::optional<double>*>;
 
 /// One command (`accelopt run`) while it is declared. Variables must live as long as the command line.
 class Command {

@@ -118,8 +118,10 @@ Result<app::SearchFlags> search_flags(const Desk& desk, const Json& arguments) {
   base::read_field(arguments, "max_evaluations", flags.max_evaluations);
   base::read_field(arguments, "max_tokens", flags.max_tokens);
   base::read_field(arguments, "max_usd", flags.max_usd);
-  base::read_field(arguments, "max_time", flags.max_time);
-  base::read_field(arguments, "max_device_seconds", flags.max_device_seconds);
+  for (const auto& [name, limit] :
+       {std::pair("max_time", &flags.max_time), std::pair("max_device_seconds", &flags.max_device_seconds)}) {
+    if (arguments.contains(name)) *limit = text_at(arguments, name);
+  }
   base::read_field(arguments, "seed", flags.seed);
   base::read_field(arguments, "device", flags.device.device);
   flags.device.device_given = arguments.contains("device");

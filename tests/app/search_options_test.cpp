@@ -49,6 +49,18 @@ TEST(SettingsFrom, FlagsWinOverThePreset) {
   EXPECT_EQ(settings->measure.seed, 42U);
 }
 
+TEST(SettingsFrom, EmptyLimitOnTime_IsRefused) {
+  for (auto limit : {&SearchFlags::max_time, &SearchFlags::max_device_seconds}) {
+    SearchFlags flags;
+    EXPECT_TRUE(settings_from(flags, {}, environment_of()));
+    flags.*limit = "";
+    const auto refused = settings_from(flags, {}, environment_of());
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, base::ErrorCode::invalid_argument);
+    EXPECT_NE(refused.error().message.find("write 90s, 3m or 2h"), std::string::npos) << refused.error().message;
+  }
+}
+
 TEST(SettingsFrom, TheRooflineRuleIsOfTheFlagThenOfTheFile) {
   SearchFlags flags;
   Config config;

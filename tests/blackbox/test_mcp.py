@@ -361,7 +361,8 @@ class Hostile(McpCase):
                 ("lint", {"task": "/"}, "outside"), ("evaluate", {"task": "task", "file": "/etc/passwd"}, "outside"),
                 ("best", {"run": "last", "folder": "/tmp/x"}, "outside"), ("best", {"run": "--force", "folder": "x"}, "no run's id"),
                 ("start", {"task": "task", "iterations": 0}, "1 or more"), ("start", {"task": "task", "api_key": "x"}, "no member"),
-                ("start", {"task": "task", "max_time": "soon"}, "soon"), ("start", {"task": "task", "model": "none"}, "none"),
+                ("start", {"task": "task", "max_time": "soon"}, "soon"), ("start", {"task": "task", "max_time": ""}, "write 90s"),
+                ("start", {"task": "task", "max_device_seconds": ""}, "write 90s"), ("start", {"task": "task", "model": "none"}, "none"),
                 ("status", {"run": "20990101"}, "run"), ("result", {"run": "x"}, "run"), ("lint", {"job": "../../x"}, "no job"),
                 ("steer", {"run": "x", "hint": "y"}, "run"), ("diff", {"run": ""}, "run")]:
             with self.subTest(tool, arguments=arguments), self.assertRaisesRegex(ToolError, pattern):
