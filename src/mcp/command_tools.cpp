@@ -141,12 +141,16 @@ void add_option(Words& words, const Json& arguments, const char* key, const char
   }
 }
 
-Result<std::string> folder_of(const Desk& desk, const Json& arguments, const char* key) {
+/// What is done with a path that a client names.
+enum class PathUse { read, written };
+
+Result<std::string> path_of(const Desk& desk, const Json& arguments, const char* key, PathUse use = PathUse::read) {
   const std::string given = text_at(arguments, key);
   if (given.empty())
     return fail(ErrorCode::invalid_argument,
                 "\"" + std::string(key) + "\" is missing (or \"job\", of an earlier call)");
-  TRY_ASSIGN(const fs::path path, desk.folders.resolve(given));
+  TRY_ASSIGN(const fs::path path, use == PathUse::read ? desk.folders.resolve(given)
+                                                       : desk.folders.resolve_for_writing(given, desk.workspace));
   return path.string();
 }
 
@@ -192,7 +196,7 @@ CommandTool lint_tool() {
                   "lines and ok=true: nothing is wrong.",
                   Effect::reads, kTask),
           [](const Desk& desk, const Json& arguments) -> Result<Words> {
-            TRY_ASSIGN(const std::string task, folder_of(desk, arguments, "task"));
+            TRY_ASSIGN(const std::string task, path_of(desk, arguments, "task"));
             return Words{"lint", task};
           }};
 }
@@ -207,7 +211,7 @@ CommandTool estimate_tool() {
                       "attempts": {"type": "integer", "minimum": 1}, "beam": {"type": "integer", "minimum": 1},
                       "max_usd": {"type": "number", "minimum": 0}})json"),
           [](const Desk& desk, const Json& arguments) -> Result<Words> {
-            TRY_ASSIGN(const std::string task, folder_of(desk, arguments, "task"));
+            TRY_ASSIGN(const std::string task, path_of(desk, arguments, "task"));
             Words words{"estimate", task, "--workspace=" + desk.workspace.string()};
             for (const auto& [key, option] : {std::pair{"iterations", "--iterations"},
                                               {"plans", "--plans"},
@@ -230,10 +234,10 @@ CommandTool evaluate_tool() {
                       "interpret": {"type": "boolean", "description": "Verify by the language's interpreter, untimed"},
                       "device": {"type": "string", "maxLength": 40, "description": "cpu, cpu:N or cuda:N"}})json"),
           [](const Desk& desk, const Json& arguments) -> Result<Words> {
-            TRY_ASSIGN(const std::string task, folder_of(desk, arguments, "task"));
+            TRY_ASSIGN(const std::string task, path_of(desk, arguments, "task"));
             Words words{"eval", task};
             if (!text_at(arguments, "file").empty()) {
-              TRY_ASSIGN(const std::string file, folder_of(desk, arguments, "file"));
+              TRY_ASSIGN(const std::string file, path_of(desk, arguments, "file"));
               words.push_back(file);
             }
             add_option(words, arguments, "confirm", "--confirm");
@@ -262,8 +266,8 @@ CommandTool init_tool() {
                                "description": "NAME=GENERATOR: how an input is drawn, like x=normal(0, 1)"},
                       "folder": {"type": "string", "maxLength": 4000, "description": "Folder to make"}})json"),
           [](const Desk& desk, const Json& arguments) -> Result<Words> {
-            TRY_ASSIGN(const std::string file, folder_of(desk, arguments, "file"));
-            TRY_ASSIGN(const std::string folder, folder_of(desk, arguments, "folder"));
+            TRY_ASSIGN(const std::string file, path_of(desk, arguments, "file"));
+            TRY_ASSIGN(const std::string folder, path_of(desk, arguments, "folder", PathUse::written));
             Words words{"init", file, "--output=" + folder};
             for (const auto& [key, option] : {std::pair{"function", "--function"},
                                               {"shapes", "--shape"},
@@ -287,7 +291,7 @@ CommandTool best_tool() {
                       "folder": {"type": "string", "maxLength": 4000, "description": "Folder to make"},
                       "measure": {"type": "boolean", "description": "Also measure the gain in the user's own build"}})json"),
       [](const Desk& desk, const Json& arguments) -> Result<Words> {
-        TRY_ASSIGN(const std::string folder, folder_of(desk, arguments, "folder"));
+        TRY_ASSIGN(const std::string folder, path_of(desk, arguments, "folder", PathUse::written));
         const std::string run = text_at(arguments, "run");
         if (run.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") != std::string::npos || run.starts_with("-"))
           return fail(ErrorCode::invalid_argument, "\"run\" is no run's id");

@@ -19,6 +19,12 @@ class Folders {
   /// not exist. @error permission_denied: it leads out of all folders; the message names them.
   [[nodiscard]] base::Result<std::filesystem::path> resolve(const std::string& path) const;
 
+  /// The same of a place that a client wants written: a new name that no program reads of its own accord. No part of it
+  /// below the folders begins with a dot (.git, .bashrc), and it is not in the workspace.
+  /// @error permission_denied: it is one of these; as resolve.
+  [[nodiscard]] base::Result<std::filesystem::path> resolve_for_writing(const std::string& path,
+                                                                        const std::filesystem::path& workspace) const;
+
   [[nodiscard]] const std::vector<std::filesystem::path>& all() const { return folders_; }
 
  private:

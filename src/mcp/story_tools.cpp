@@ -11,6 +11,7 @@
 #include "report/explanation.hpp"
 #include "report/html/refactor_page.hpp"
 #include "report/html/run_page.hpp"
+#include "report/text_width.hpp"
 
 namespace accelopt::mcp {
 namespace {
@@ -53,7 +54,11 @@ Result<ToolResult> report_of_refactoring(const Desk& desk, const std::string& na
 
 /// Writes the report of a run or a refactoring into a file that is not there yet.
 Result<ToolResult> report(const Desk& desk, const Json& arguments) {
-  TRY_ASSIGN(const auto file, desk.folders.resolve(text_at(arguments, "output")));
+  const std::string output = text_at(arguments, "output");
+  TRY_ASSIGN(const auto file, desk.folders.resolve_for_writing(output, desk.workspace));
+  if (file.extension() != ".html")
+    return base::fail(base::ErrorCode::invalid_argument, "\"" + report::printable(output.substr(0, 200)) +
+                                                             "\" is no name of a report; it must end in .html");
   if (std::filesystem::exists(file))
     return base::fail(base::ErrorCode::already_exists, file.string() + " is there already; name a new file");
   const std::string name = text_at(arguments, "run");
@@ -82,7 +87,7 @@ Tool report_tool(const Desk& desk) {
               "run": {"type": "string", "maxLength": 200,
                       "description": "The id of a run or a refactoring, the beginning of one, or last"},
               "output": {"type": "string", "minLength": 1, "maxLength": 4000,
-                         "description": "The file to write, below the folders of this server; it must not be there yet"}},
+                         "description": "The file to write, ending in .html, below the folders of this server; it must not be there yet"}},
               "required": ["run", "output"], "additionalProperties": false})json"),
           .output = schema(R"json({"type": "object", "properties": {"run": {"type": "string"},
               "file": {"type": "string"}, "answer": {"type": "string"}}, "required": ["run", "file"]})json"),

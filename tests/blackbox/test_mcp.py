@@ -62,7 +62,9 @@ class Runs(McpCase):
                          self.succeed("report", story["run"], "-o", "-", "--workspace", self.workspace).out)
         missing = client.call_whole("report", run="nothing", output="nothing.html")
         self.assertIn("no run", missing["content"][0]["text"])
-        for output, why in ((name, "is there already"), ("/elsewhere.html", "outside the folders")):
+        inside = str(self.workspace / "new.html")
+        for output, why in ((name, "is there already"), ("/elsewhere.html", "outside the folders"), ("report.toml", "end in .html"),
+                            (inside, "the workspace"), (".git/new.html", "begins with a dot")):
             refused = client.call_whole("report", run=run, output=output)
             self.assertTrue(refused["isError"])
             self.assertIn(why, refused["content"][0]["text"])

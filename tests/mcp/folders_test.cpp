@@ -41,6 +41,24 @@ TEST_F(FoldersTest, PathsOutside_AreRefused) {
   }
 }
 
+TEST_F(FoldersTest, PlacesToWrite_AreOpenOnes) {
+  const fs::path workspace = root() / "allowed/workspace";
+  EXPECT_EQ(*folders().resolve_for_writing("new/report.html", workspace), root() / "allowed/new/report.html");
+  EXPECT_EQ(*folders().resolve_for_writing("workspace.html", workspace), root() / "allowed/workspace.html");
+  for (const std::string path : {"workspace/report.html", "inner/../workspace/objects/x.html", ".git/hooks/x.html",
+                                 "inner/.hidden", ".bashrc", "../allowed-not/x.html", "/etc/x.html"}) {
+    const auto refused = folders().resolve_for_writing(path, workspace);
+    ASSERT_FALSE(refused) << path;
+    EXPECT_EQ(refused.error().code, base::ErrorCode::permission_denied);
+  }
+}
+
+TEST_F(FoldersTest, HiddenFolderOfTheServer_IsItsOwnChoice) {
+  fs::create_directories(root() / ".hidden/workspace");
+  const Folders hidden = *Folders::of({(root() / ".hidden").string()});
+  EXPECT_TRUE(hidden.resolve_for_writing("report.html", root() / ".hidden/workspace"));
+}
+
 TEST_F(FoldersTest, FolderThatIsNone_IsRefused) {
   const auto made = Folders::of({"/no/such/folder"});
   ASSERT_FALSE(made);
