@@ -10,6 +10,7 @@
 #include <array>
 #include <cctype>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <optional>
 #include <thread>
@@ -45,7 +46,8 @@ std::optional<llm::Price> read_price(base::TableReader& model, std::vector<base:
   base::TableReader table(*node, model.path("price"), problems);
   const auto dollars = [&](const char* key) {
     const auto value = table.real(key, "dollars a million tokens");
-    if (value && !(*value >= 0)) table.refuse(key, "must be 0 or more dollars a million tokens");
+    if (value && !(*value >= 0 && std::isfinite(*value)))
+      table.refuse(key, "must be 0 or more dollars a million tokens, and finite");
     return value;
   };
   // Half a price would make the other half free.

@@ -53,6 +53,15 @@ std::string refusal(const std::string& text) {
   return config ? "" : config.error().message;
 }
 
+TEST(ParseConfig, PriceWithoutEnd_IsRefused) {
+  const std::string model = "[models.a]\nbase_url = \"http://u\"\nmodel = \"m\"\n";
+  for (const char* price : {"input = inf, output = 1", "input = 1, output = inf", "input = 1, output = nan",
+                            "input = 1, cached_input = inf, output = 1", "input = -1, output = 1"}) {
+    EXPECT_NE(refusal(model + "price = { " + price + " }\n").find("must be 0 or more dollars"), std::string::npos)
+        << price;
+  }
+}
+
 TEST(ParseConfig, NamesFileLineAndKeyOfWhatItRefuses) {
   EXPECT_NE(refusal("[models.a]\nbase_url = 3\nmodel = \"m\"\n").find("accelopt.toml:2: models.a.base_url"),
             std::string::npos);
