@@ -16,6 +16,7 @@
 #include "report/format.hpp"
 #include "report/progress.hpp"
 #include "report/text_table.hpp"
+#include "report/text_width.hpp"
 #include "suites/refactor_suite.hpp"
 
 namespace accelopt::cli {
@@ -96,7 +97,7 @@ base::Result<Exit> run_suite(app::Shell& shell, const BenchOptions& options) {
                                             .jobs = options.jobs,
                                             .search = options.search});
   if (!plan) return refuse_options(plan.error());
-  for (const std::string& one : plan->left_out) fmt::print(stderr, "left out: {}\n", one);
+  for (const std::string& one : plan->left_out) fmt::print(stderr, "left out: {}\n", report::printable_lines(one));
   const auto show_result = [&](const app::SuiteOutcome& task) {
     if (options.json && task.result) fmt::print("{}\n", base::canonical(search::to_result_json(*task.result)));
   };

@@ -14,6 +14,7 @@
 #include "cli/search_flags.hpp"
 #include "report/step_progress.hpp"
 #include "report/text_table.hpp"
+#include "report/text_width.hpp"
 
 namespace accelopt::cli {
 namespace {
@@ -72,7 +73,7 @@ base::Result<Exit> run_refactor_bench(const app::Shell& shell, const RefactorBen
   if (const auto player = app::player_of(request.search, request.config); !player)
     return refuse_options(player.error());
   TRY_ASSIGN(const auto plan, app::plan_refactor_suite(shell, std::move(request)));
-  for (const std::string& one : plan.left_out) fmt::print(stderr, "left out: {}\n", one);
+  for (const std::string& one : plan.left_out) fmt::print(stderr, "left out: {}\n", report::printable_lines(one));
   report::StepProgress steps(stderr, {.live = !flags.json && isatty(STDERR_FILENO) == 1});
   const auto finished = [&](const report::ResolveLine& line) {
     if (flags.json) {

@@ -14,6 +14,7 @@
 #include "evaluation/evaluator.hpp"
 #include "evaluation/verify/memory_need.hpp"
 #include "model/target_description.hpp"
+#include "report/text_width.hpp"
 #include "suites/lint.hpp"
 #include "suites/task_folder.hpp"
 
@@ -38,7 +39,7 @@ bool is_error(const Problem& problem) {
 void print(const Problem& problem, const std::string& folder, bool json) {
   const std::string file = problem.file.empty() ? (std::filesystem::path(folder) / "task.toml").string() : problem.file;
   if (!json) {
-    fmt::print("{}{}\n", is_error(problem) ? "" : "advice: ", base::to_string(problem, file));
+    fmt::print("{}{}\n", is_error(problem) ? "" : "advice: ", report::printable_lines(base::to_string(problem, file)));
     return;
   }
   const base::Json line = {{"type", "problem"},
@@ -61,7 +62,8 @@ void print(const app::TriedMutant& mutant, const std::string& folder, bool json)
                              {"reason", mutant.reason}};
     fmt::print("{}\n", base::canonical(line));
   } else if (mutant.fate == app::MutantFate::skipped || mutant.fate == app::MutantFate::equivalent) {
-    fmt::print("note: {}: mutant \"{}\" is no mutant here: {}\n", folder, mutant.name, mutant.reason);
+    fmt::print("note: {}: mutant \"{}\" is no mutant here: {}\n", report::printable(folder),
+               report::printable(mutant.name), report::printable_lines(mutant.reason));
   }
 }
 
@@ -110,7 +112,7 @@ base::Result<std::ptrdiff_t> lint_folder(app::Shell& shell, const LintOptions& o
   for (const app::TriedMutant& mutant : check.mutants) print(mutant, folder, options.json);
   for (const Problem& problem : problems) print(problem, folder, options.json);
   const auto errors = std::count_if(problems.begin(), problems.end(), is_error);
-  if (errors == 0 && !options.json) fmt::print("{}: {}\n", folder, praise(check));
+  if (errors == 0 && !options.json) fmt::print("{}: {}\n", report::printable(folder), praise(check));
   return errors;
 }
 

@@ -90,7 +90,7 @@ int run(int argc, char** argv) {
   tell_failed_writes();
   app::Shell shell{
       .program = own_path(), .stops = {}, .environment = environment(), .warn = [](const std::string& text) {
-        fmt::print(stderr, "accelopt: {}\n", text);
+        fmt::print(stderr, "accelopt: {}\n", report::printable_lines(text));
       }};
   if (part->at_signal == CtrlC::winds_down) shell.stops = watch_signals();
   auto exit = part->chosen(shell);

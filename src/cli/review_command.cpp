@@ -13,6 +13,7 @@
 #include "cli/review_text.hpp"
 #include "cli/search_flags.hpp"
 #include "report/step_progress.hpp"
+#include "report/text_width.hpp"
 
 namespace accelopt::cli {
 namespace {
@@ -59,7 +60,8 @@ auto with_steps(const ReviewFlags& flags, const Use& use) {
 template <class T>
 base::Result<Exit> finished(const base::Outcome<T>& outcome, const ReviewFlags& flags, Exit (*print)(const T&)) {
   if (!outcome && outcome.error().why == base::Why::put_off) {
-    fmt::print(stderr, "waiting: {}; answer in {}, and give the same command again\n", outcome.error().message,
+    fmt::print(stderr, "waiting: {}; answer in {}, and give the same command again\n",
+               report::printable_lines(outcome.error().message),
                flags.agents.mailbox.empty() ? "the mailbox" : flags.agents.mailbox);
     return Exit::waiting;
   }

@@ -15,6 +15,7 @@
 #include "cli/run_summary.hpp"
 #include "cli/search_flags.hpp"
 #include "report/progress.hpp"
+#include "report/text_width.hpp"
 #include "search/result.hpp"
 #include "suites/task_folder.hpp"
 
@@ -48,7 +49,7 @@ Exit show_end(const app::RunEnd& end, const model::Task& task, const std::filesy
   if (!end.result) {
     const base::ErrorCode code = end.result.error().code;
     const Exit exit = code == base::ErrorCode::invalid_argument ? Exit::check_failed : Exit::error;
-    fmt::print(stderr, "accelopt: {}\n", end.result.error().message);
+    fmt::print(stderr, "accelopt: {}\n", report::printable_lines(end.result.error().message));
     if (exit == Exit::check_failed || end.discarded) return exit;
     fmt::print(stderr, "accelopt: what was done is kept; continue with: accelopt resume {}\n", end.run);
     return code == base::ErrorCode::cancelled ? Exit::interrupted : exit;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/search_flags.hpp"
+#include "report/text_width.hpp"
 
 #include <fmt/format.h>
 
@@ -94,7 +95,7 @@ void declare_workers(Command& command, std::vector<app::WorkerConfig>& workers, 
 
 base::Result<Exit> refuse_options(const base::Error& error) {
   if (error.code != base::ErrorCode::invalid_argument) return tl::make_unexpected(error);
-  fmt::print(stderr, "accelopt: {}\nRun with --help for more information.\n", error.message);
+  fmt::print(stderr, "accelopt: {}\nRun with --help for more information.\n", report::printable_lines(error.message));
   return Exit::usage;
 }
 

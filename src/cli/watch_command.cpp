@@ -15,6 +15,7 @@
 #include "cli/signals.hpp"
 #include "report/event_json.hpp"
 #include "report/progress.hpp"
+#include "report/text_width.hpp"
 
 namespace accelopt::cli {
 namespace {
@@ -64,7 +65,7 @@ class Screen final : public app::WatchSink {
     if (progress_)
       progress_->on(model::Note{text});
     else
-      fmt::print(stderr, "accelopt: {}\n", text);
+      fmt::print(stderr, "accelopt: {}\n", report::printable_lines(text));
   }
 
  private:

@@ -18,6 +18,7 @@
 #include "bundles/runner.hpp"
 #include "cli/command.hpp"
 #include "cli/search_flags.hpp"
+#include "report/text_width.hpp"
 #include "worker/serve.hpp"
 
 namespace accelopt::cli {
@@ -100,7 +101,9 @@ base::Result<void> execute(app::Shell& shell, const WorkerOptions& options, cons
   };
   execution.machine = [&] { return introduce(device); };
   execution.now = base::utc_now;
-  execution.notice = [&](const std::string& text) { fmt::print(stderr, "{}: {}\n", name, text); };
+  execution.notice = [&](const std::string& text) {
+    fmt::print(stderr, "{}: {}\n", name, report::printable_lines(text));
+  };
   execution.program_version = app::kVersion;
   auto report = bundles::execute_bundle(folder, execution, shell.stops.wind_down);
   if (!report) {
@@ -133,7 +136,7 @@ base::Result<Exit> execute_bundles(app::Shell& shell, const WorkerOptions& optio
       return base::fail(base::ErrorCode::cancelled,
                         executed.error().message + "; what is done is kept; the same command continues");
     }
-    if (folders.size() > 1) fmt::print(stderr, "accelopt: {}\n", executed.error().message);
+    if (folders.size() > 1) fmt::print(stderr, "accelopt: {}\n", report::printable_lines(executed.error().message));
     if (!first) first = executed.error();
   }
   if (first) return tl::make_unexpected(*first);

@@ -24,6 +24,14 @@ class Errors(support.TestCase):
         self.assert_says(self.small_run("--iteratons", 3), 2, "--iteratons", "--help")
         self.assertFalse(self.workspace.exists(), "nothing was begun")
 
+    def test_a_path_that_would_paint_the_terminal(self):
+        for command in (["lint"], ["run"], ["estimate"], ["eval"]):
+            with self.subTest(command):
+                finished = self.accelopt(*command, self.folder / "x\x1b[31mb")
+                self.assertNotEqual(finished.code, 0, finished)
+                self.assertNotIn("\x1b", finished.out + finished.err)
+                self.assertIn("x [31mb", finished.out + finished.err)
+
     def test_a_mistyped_command(self):
         self.assert_says(self.accelopt("rum", "task"), 2, '"rum"', "--help")
 
