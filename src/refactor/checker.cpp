@@ -82,6 +82,7 @@ Result<std::unique_ptr<Checker>> Checker::prepare(const Task& task, CheckSetting
   TRY_ASSIGN(checker->driver_, Driver::create(checker->task_, checker->jail_, checker->next_seed("driver")));
   TRY(checker->prepare_base());
   TRY(checker->prepare_tests());
+  TRY(checker->prepare_results());
   TRY(checker->prepare_units());
   checker->costs_.open = seconds_since(began);
   return checker;

@@ -194,6 +194,9 @@ class Checker {
   /// What a person should know of what the generator makes; a line each. @error invalid_argument: it fails.
   base::Result<std::vector<std::string>> generator_gaps();
 
+  /// What a person should know of the old code's results; a line each.
+  [[nodiscard]] const std::vector<std::string>& result_warnings() const { return result_warnings_; }
+
   [[nodiscard]] const vcs::Repository& repository() const { return repository_; }
   [[nodiscard]] const Task& task() const { return task_; }
   [[nodiscard]] const std::string& base_commit() const { return commit_; }
@@ -217,6 +220,8 @@ class Checker {
   base::Result<void> prepare_base();
   base::Result<void> prepare_tests();
   base::Result<void> prepare_units();
+  /// Looks at what the driver gives on the base. @error invalid_argument: nothing but errors for some workload.
+  base::Result<void> prepare_results();
   base::Result<std::filesystem::path> lay_out_tree(const vcs::Listing& listing);
   static constexpr std::string_view kBuildAltered = "the build altered ";
   /// Why it does not build; empty: it does.
@@ -283,6 +288,7 @@ class Checker {
   std::vector<Probe> common_inputs_;  ///< that mutants are tried on; empty: there were none yet
   std::vector<Unit> units_;
   std::vector<BaseTime> base_times_;
+  std::vector<std::string> result_warnings_;
   StartUp base_start_up_;
   Costs costs_;
   std::uint64_t drawn_ = 0;

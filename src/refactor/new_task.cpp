@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/files.hpp"
 #include "base/text.hpp"
 #include "refactor/task.hpp"
 
@@ -43,7 +44,7 @@ random.seed(int(seed))
 cases = []
 for _ in range(int(count)):
     # TODO: one input of this size as JSON, such as a list of arguments
-    cases.append([[random.randrange(int(size) + 1) for _ in range(int(size))]])
+    cases.append([{arguments}])
 with open(out, "w") as file:
     json.dump(cases, file)
 )";
@@ -84,7 +85,7 @@ function random() {
 const cases = [];
 for (let i = 0; i < Number(count); ++i) {
   // TODO: one input of this size as JSON, such as a list of arguments
-  cases.push([Array.from({ length: Number(size) }, () => Math.floor(random() * (Number(size) + 1)))]);
+  cases.push([{arguments}]);
 }
 writeFileSync(out, JSON.stringify(cases));
 )";
@@ -225,6 +226,10 @@ fn main() {
 }
 )";
 
+constexpr const char* kPythonArgument = "[random.randrange(int(size) + 1) for _ in range(int(size))]";
+constexpr const char* kScriptArgument =
+    "Array.from({ length: Number(size) }, () => Math.floor(random() * (Number(size) + 1)))";
+
 constexpr std::string_view kPythonGenerator =
     R"(cases = ["python3", "{task}/cases.py", "{workload}", "{seed}", "{size}", "{count}", "{out}"])";
 constexpr std::string_view kBuiltDriver = R"(run = ["./accelopt-driver", "{cases}", "{results}"])";
@@ -283,10 +288,95 @@ DriverForm form_of(const CodeLanguage& language) {
           {}};
 }
 
+/// What stands between the commas of the first brackets.
+std::vector<std::string> parameters_of(std::string_view header, const CodeLanguage& language) {
+  std::vector<std::string> parts;
+  const std::size_t open = header.find('(');
+  if (open == header.npos) return parts;
+  const bool python = language.form == FunctionForm::indentation;
+  std::string part;
+  char quote = '\0';
+  int depth = 0;
+  for (std::size_t at = open + 1; at < header.size(); ++at) {
+    const char c = header[at];
+    if (quote != '\0') {
+      if (c == '\\')
+        ++at;
+      else if (c == quote)
+        quote = '\0';
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (python && c == '#') {
+      at = std::min(header.find('\n', at), header.size());
+      continue;
+    } else if (c == '(' || c == '[' || c == '{' || (c == '<' && !python)) {
+      ++depth;
+    } else if ((c == ')' || c == ']' || c == '}' || (c == '>' && !python && header[at - 1] != '=')) && depth-- == 0) {
+      break;
+    } else if (c == ',' && depth == 0) {
+      parts.emplace_back(base::trimmed(part));
+      part.clear();
+      continue;
+    }
+    part += c;
+  }
+  parts.emplace_back(base::trimmed(part));
+  std::erase(parts, "");
+  return parts;
+}
+
+/// Whether a call may leave it out.
+bool may_be_left_out(std::string_view parameter) {
+  for (std::size_t at = parameter.find('='); at != parameter.npos; at = parameter.find('=', at + 1)) {
+    if (!parameter.substr(at).starts_with("=>")) return true;
+  }
+  return parameter.starts_with("...") || parameter.find("?:") != parameter.npos ||
+         parameter.find("? :") != parameter.npos;
+}
+
 }  // namespace
 
-std::vector<NewFile> new_task(const std::string& path, const std::string& function, const CodeLanguage& language,
-                              const std::string& repository) {
+int arguments_of(const NewTask& task) {
+  if (task.signature.find('(') == task.signature.npos) return 1;
+  const bool python = task.language.form == FunctionForm::indentation;
+  int count = 0;
+  bool first = true;
+  for (const std::string& parameter : parameters_of(task.signature, task.language)) {
+    const bool is_object = first && (parameter == "self" || parameter == "cls" || parameter.starts_with("this:"));
+    first = false;
+    if (python && parameter.starts_with('*')) break;  // those behind it are given by name
+    if (is_object || parameter == "/" || may_be_left_out(parameter)) continue;
+    ++count;
+  }
+  return count;
+}
+
+std::vector<std::string> open_places(const Task& task) {
+  constexpr std::string_view kFolder = "{task}/";
+  std::vector<std::string> names;
+  for (const auto* command : {&task.build, &task.cases, &task.run}) {
+    for (const std::string& word : *command) {
+      if (word.starts_with(kFolder) && std::ranges::find(names, word.substr(kFolder.size())) == names.end())
+        names.push_back(word.substr(kFolder.size()));
+    }
+  }
+  std::vector<std::string> places;
+  for (const std::string& name : names) {
+    const auto text = base::read_file(task.folder / name);
+    if (!text) continue;  // running it says so
+    int number = 0;
+    for (std::string_view rest = *text; !rest.empty();) {
+      const std::string_view line = rest.substr(0, std::min(rest.find('\n'), rest.size()));
+      rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+      ++number;
+      if (line.find("TODO") != line.npos) places.push_back(fmt::format("{}:{}", name, number));
+    }
+  }
+  return places;
+}
+
+std::vector<NewFile> new_task(const NewTask& task) {
+  const auto& [path, function, signature, language, repository] = task;
   const std::string scope = to_string(Scope{path, function});
   std::string name = base::lower(function.empty() ? fs::path(path).stem().string() : function);
   std::ranges::replace_if(
@@ -294,11 +384,16 @@ std::vector<NewFile> new_task(const std::string& path, const std::string& functi
   const fs::path stem = fs::path(path).replace_extension();
   std::string module = stem.generic_string();
   std::ranges::replace(module, '/', '.');
+  const std::string arguments = base::joined(
+      std::vector<std::string>(static_cast<std::size_t>(arguments_of(task)),
+                               language.form == FunctionForm::indentation ? kPythonArgument : kScriptArgument),
+      ", ");
   const Words words = {{"{path}", path},
                        {"{stem}", stem.generic_string()},
                        {"{file}", stem.filename().string()},
                        {"{folder}", stem.parent_path().generic_string()},
                        {"{module}", module},
+                       {"{arguments}", arguments},
                        {"{function}", function.empty() ? "?" : function}};
   const DriverForm form = form_of(language);
   const std::string toml = fmt::format(

@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "refactor/case_survey.hpp"
 #include "refactor/checker.hpp"
+#include "refactor/result_survey.hpp"
 
 namespace accelopt::refactor {
 namespace {
@@ -238,6 +239,29 @@ Result<std::string> Checker::sample_cases(std::int64_t size, int count) {
   // The same each time: a question that shows it is to be the same question when it is asked again.
   return driver_->cases_of(base_folder_,
                            {.workload = task_.workloads.front().name, .size = size, .count = count, .seed = 1});
+}
+
+Result<void> Checker::prepare_results() {
+  settings_.step("looking at what the driver gives on the base");
+  for (const Workload& workload : task_.workloads) {
+    ResultSurvey survey;
+    for (const std::int64_t size : {std::int64_t{3}, std::int64_t{17}, workload.sizes.front()}) {
+      const CaseRequest request{.workload = workload.name,
+                                .size = size,
+                                .count = compared_count(workload, size),
+                                .seed = next_seed("results") >> 16U};
+      TRY_ASSIGN(const std::string cases, driver_->cases_of(base_folder_, request));
+      TRY_ASSIGN(const DriverRun run, driver_->run_on(base_folder_, cases, next_seed("results"), 0));
+      TRY(driver_->expect_success(run, cases, to_string(request)));
+      survey.add(cases, *run.results, run.process.output);
+    }
+    if (const std::string refusal = survey.refusal(); !refusal.empty()) {
+      return base::fail(ErrorCode::invalid_argument,
+                        workload.name + ": " + refusal + "; correct what driver.cases makes or how driver.run calls");
+    }
+    for (const std::string& line : survey.warnings()) result_warnings_.push_back(workload.name + ": " + line);
+  }
+  return {};
 }
 
 Result<std::vector<std::string>> Checker::generator_gaps() {

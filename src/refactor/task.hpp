@@ -93,7 +93,19 @@ struct NewFile {
   std::string name;
   std::string text;
 };
-std::vector<NewFile> new_task(const std::string& path, const std::string& function, const CodeLanguage& language,
-                              const std::string& repository);
+/// What a new task is of.
+struct NewTask {
+  std::string path{};
+  std::string function{};   ///< empty: the whole file
+  std::string signature{};  ///< of the function; empty: not known
+  CodeLanguage language{};
+  std::string repository{};  ///< from the task's folder
+};
+std::vector<NewFile> new_task(const NewTask& task);
+/// The arguments that a call has to give, by the text of the function's header: parameters without a default, besides
+/// the object of a method. One where the header shows none of that.
+int arguments_of(const NewTask& task);
+/// "cases.py:11": lines of the driver's files that still say TODO.
+std::vector<std::string> open_places(const Task& task);
 
 }  // namespace accelopt::refactor

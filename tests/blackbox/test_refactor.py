@@ -467,8 +467,21 @@ class RefactorTest(support.TestCase):
         self.assertIn("5 tests pass three times", whole.out)
         self.assertNotIn("whatever the seed", whole.out)
         self.assertRegex(whole.out, r"behaviour is compared on what the generator makes; in 32 files of cases it never made: .*a text outside of ASCII")
+        self.assertNotIn("TODO", whole.out)
         unknown = self.accelopt("refactor", "init", self.repository / "routes" / "graph.py", "--function", "reachabel")
         self.assertIn('did you mean "reachable"', unknown.err)
+
+    def test_a_driver_that_gives_errors_alone_is_refused(self):
+        cases = self.task_folder / "cases.py"
+        text = cases.read_text()
+        cases.write_text(text + "\n# TODO: more\nwith open(sys.argv[-1], 'w') as file:\n    json.dump([[i, 'a'] for i in range(int(sys.argv[4]))], file)\n")
+        linted = self.accelopt("refactor", "lint", self.task_folder)
+        self.assertEqual(linted.code, 1, linted)
+        self.assertRegex(linted.err, r"results of the old code is an error, so that nothing is compared; the first: .*error.*Error")
+        self.assertIn(f"still TODO: cases.py:{len(text.splitlines()) + 2}", linted.err)
+        checked = self.accelopt("refactor", "check", self.task_folder, self.repository / "routes" / "graph.py")
+        self.assertNotEqual(checked.code, 0)
+        self.assertIn("is an error, so that nothing is compared", checked.err)
 
 
 if __name__ == "__main__":

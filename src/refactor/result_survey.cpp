@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "refactor/result_survey.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/json.hpp"
+#include "base/text.hpp"
+
+namespace accelopt::refactor {
+namespace {
+
+using base::Json;
+
+constexpr double kManyErrors = 0.5;  ///< of all results
+constexpr std::size_t kShownResult = 200;
+constexpr std::size_t kMostDistinct = 2;  ///< more of them are not kept
+
+/// A list's elements, or lines.
+struct Entries {
+  std::vector<std::string> texts;
+  std::vector<Json> values;  ///< as many; empty: lines that are no JSON
+};
+
+Entries entries_of(std::string_view text) {
+  Entries entries;
+  if (auto whole = base::parse_json(text, "entries"); whole && whole->is_array()) {
+    for (Json& element : *whole) {
+      entries.texts.push_back(base::canonical(element));
+      entries.values.push_back(std::move(element));
+    }
+    return entries;
+  }
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    entries.texts.emplace_back(base::trimmed(text.substr(0, end)));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return entries;
+}
+
+bool begins_as_error(std::string_view text) {
+  return text == "error" || text == "panic" || text.starts_with("error ") || text.starts_with("panic ");
+}
+
+/// As the drivers of `refactor init` write it: {"error": KIND}, or a line "error KIND" or "panic WHAT".
+bool is_error(const Entries& results, std::size_t at) {
+  if (results.values.empty()) return begins_as_error(results.texts[at]);
+  const Json& value = results.values[at];
+  if (value.is_object()) return value.contains("error") && !value["error"].is_null() && !value.contains("value");
+  return value.is_array() && !value.empty() && value[0].is_string() &&
+         begins_as_error(value[0].get_ref<const std::string&>());
+}
+
+/// A result without the arguments, where they are what was given.
+std::string told_by(const Entries& results, const Entries& cases, std::size_t at) {
+  if (cases.texts.size() != results.texts.size()) return results.texts[at];
+  const std::string& given = cases.texts[at];
+  if (results.values.empty()) {
+    std::string_view text = results.texts[at];
+    if (text.ends_with(given)) text.remove_suffix(given.size());
+    return std::string(base::trimmed(text));
+  }
+  Json rest = results.values[at];
+  if (rest.is_object() && rest.contains("arguments") && base::canonical(rest["arguments"]) == given)
+    rest.erase("arguments");
+  return base::canonical(rest);
+}
+
+void keep_some(std::set<std::string>& kept, std::string text) {
+  if (kept.size() < kMostDistinct) kept.insert(std::move(text));
+}
+
+}  // namespace
+
+void ResultSurvey::add(std::string_view cases, std::string_view results, std::string_view printed) {
+  has_output_ = has_output_ || !base::trimmed(results).empty() || !base::trimmed(printed).empty();
+  const Entries given = entries_of(cases);
+  const Entries gave = entries_of(results);
+  for (std::size_t at = 0; at < gave.texts.size(); ++at) {
+    ++results_;
+    if (is_error(gave, at)) {
+      if (++errors_ == 1) first_error_ = gave.texts[at];
+    }
+    keep_some(distinct_results_, told_by(gave, given, at));
+  }
+  if (!base::trimmed(printed).empty()) keep_some(distinct_results_, "printed " + std::string(printed));
+  for (const std::string& one : given.texts) keep_some(distinct_cases_, one);
+  if (given.texts.size() < 2) return;
+  ++files_of_several_;
+  if (std::ranges::adjacent_find(given.texts, std::not_equal_to<>()) == given.texts.end()) ++files_of_one_;
+}
+
+std::string ResultSurvey::refusal() const {
+  if (results_ == 0 || errors_ < results_) return "";
+  return fmt::format("each of {} results of the old code is an error, so that nothing is compared; the first: {}",
+                     results_, base::ascii_line(first_error_, kShownResult));
+}
+
+std::vector<std::string> ResultSurvey::warnings() const {
+  std::vector<std::string> lines;
+  if (!has_output_) lines.emplace_back("the driver writes no results, so that nothing is compared");
+  if (errors_ > 0 && errors_ >= kManyErrors * results_) {
+    lines.push_back(fmt::format("{} of {} results of the old code are errors; the first: {}", errors_, results_,
+                                base::ascii_line(first_error_, kShownResult)));
+  }
+  if (results_ > 1 && distinct_cases_.size() > 1 && distinct_results_.size() == 1) {
+    lines.push_back(fmt::format("each of {} results is the same, whatever the case, so that they tell nothing: {}",
+                                results_, base::ascii_line(*distinct_results_.begin(), kShownResult)));
+  }
+  if (files_of_several_ > 0 && files_of_one_ == files_of_several_)
+    lines.emplace_back("all cases of a file are the same input; draw each of them");
+  return lines;
+}
+
+}  // namespace accelopt::refactor

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "refactor/result_survey.hpp"
+
+#include <gtest/gtest.h>
+
+#include "refactor/task.hpp"
+
+namespace accelopt::refactor {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+TEST(ResultSurvey, ErrorsAlone_AreRefusedWithTheFirst) {
+  ResultSurvey survey;
+  survey.add("[[1], [2]]", R"([{"error": "TypeError", "arguments": [1]}, {"error": "KeyError", "arguments": [2]}])",
+             "");
+  EXPECT_EQ(survey.refusal(),
+            "each of 2 results of the old code is an error, so that nothing is compared; the first: "
+            R"({"arguments":[1],"error":"TypeError"})");
+}
+
+TEST(ResultSurvey, LinesOfErrors_AreRefused) {
+  ResultSurvey survey;
+  survey.add("1\n2\n", "error St9bad_alloc 1\npanic index out of range 2\n", "");
+  EXPECT_NE(survey.refusal(), "");
+}
+
+TEST(ResultSurvey, HalfErrors_AreAWarning) {
+  ResultSurvey survey;
+  survey.add("[[1], [2]]", R"([{"error": "TypeError"}, {"value": 3}])", "");
+  EXPECT_EQ(survey.refusal(), "");
+  EXPECT_EQ(survey.warnings(), Texts{R"(1 of 2 results of the old code are errors; the first: {"error":"TypeError"})"});
+}
+
+TEST(ResultSurvey, ConstantResults_AreAWarning) {
+  ResultSurvey survey;
+  survey.add("[[1], [2]]", R"([{"value": null, "arguments": [1]}, {"value": null, "arguments": [2]}])", "");
+  EXPECT_EQ(survey.warnings(), Texts{"each of 2 results is the same, whatever the case, so that they tell nothing: "
+                                     R"({"value":null})"});
+  ResultSurvey lines;
+  lines.add("1 2\n3\n", "0 1 2\n0 3\n", "");
+  EXPECT_EQ(lines.warnings(), Texts{"each of 2 results is the same, whatever the case, so that they tell nothing: 0"});
+}
+
+TEST(ResultSurvey, ChangedArguments_TellSomething) {
+  ResultSurvey survey;
+  survey.add("[[[2, 1]], [[3, 0]]]",
+             R"([{"value": null, "arguments": [[1, 2]]}, {"value": null, "arguments": [[0, 3]]}])", "");
+  EXPECT_EQ(survey.warnings(), Texts());
+}
+
+TEST(ResultSurvey, EqualCasesAndNoResults_AreWarnings) {
+  ResultSurvey survey;
+  survey.add("[[1], [1]]", "", "");
+  EXPECT_EQ(survey.warnings(), (Texts{"the driver writes no results, so that nothing is compared",
+                                      "all cases of a file are the same input; draw each of them"}));
+}
+
+int arguments_in(const char* language, const char* signature) {
+  return arguments_of({.signature = signature, .language = code_language(language)});
+}
+
+TEST(NewTask, Header_GivesTheArguments) {
+  EXPECT_EQ(arguments_in("python", "def common(a, b):\n"), 2);
+  EXPECT_EQ(arguments_in("python", "def f(self, a: dict[str, int], /, b=(1, 2), *rest, c):\n"), 1);
+  EXPECT_EQ(arguments_in("python", "def f(\n    a,  # one, two\n    b,\n):\n"), 2);
+  EXPECT_EQ(arguments_in("python", "def f():\n"), 0);
+  EXPECT_EQ(arguments_in("javascript", "function f(a, { b, c }, d = 3, ...rest)"), 2);
+  EXPECT_EQ(arguments_in("typescript", "function f(a: Map<string, number>, b: (x: number) => void, c?: string)"), 2);
+  EXPECT_EQ(arguments_in("python", ""), 1);
+}
+
+TEST(NewTask, Generator_MakesEachArgument) {
+  const auto files = new_task({.path = "graph.py",
+                               .function = "common",
+                               .signature = "def common(a, b):",
+                               .language = code_language("python")});
+  const std::string one = "[random.randrange(int(size) + 1) for _ in range(int(size))]";
+  EXPECT_NE(files[1].text.find("cases.append([" + one + ", " + one + "])"), std::string::npos) << files[1].text;
+}
+
+}  // namespace
+}  // namespace accelopt::refactor
