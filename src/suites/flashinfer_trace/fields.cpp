@@ -57,6 +57,23 @@ std::optional<double> lax_number(const OrderedJson& value) {
   return whole_text<double>(text);
 }
 
+bool fits_double(std::int64_t value) {
+  const auto number = static_cast<double>(value);
+  return number < 0x1p63 && static_cast<std::int64_t>(number) == value;
+}
+
+bool is_rounded(const OrderedJson& value) {
+  if (value.is_number_unsigned()) {
+    const auto whole = value.get<std::uint64_t>();
+    const auto number = static_cast<double>(whole);
+    return number >= 0x1p64 || static_cast<std::uint64_t>(number) != whole;
+  }
+  if (value.is_number_integer()) return !fits_double(value.get<std::int64_t>());
+  if (!value.is_string()) return false;
+  const auto whole = whole_text<std::int64_t>(value.get_ref<const std::string&>());
+  return whole && !fits_double(*whole);
+}
+
 Fields::Fields(const OrderedJson& object, std::string path, std::string& problem)
     : object_(object), path_(std::move(path)), problem_(problem) {
   if (!object_.is_object() && problem_.empty()) problem_ = (path_.empty() ? "it" : path_) + " must be an object";

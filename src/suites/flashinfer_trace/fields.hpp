@@ -46,5 +46,9 @@ class Fields {
 std::optional<std::int64_t> lax_count(const OrderedJson& value);
 /// A number, also as a string; NaN and infinities as strings.
 std::optional<double> lax_number(const OrderedJson& value);
+/// Whether a double holds this whole number.
+bool fits_double(std::int64_t value);
+/// Whether it is a whole number, also as a string, that `lax_number` rounds.
+bool is_rounded(const OrderedJson& value);
 
 }  // namespace accelopt::suites::flashinfer_trace

@@ -136,7 +136,9 @@ base::Result<DrawnInput> input_from_file(const Entry& entry, const InputDescript
     return stand_in(entry.definition, input, spec, &axes, "a task does not list numbers of dtype " + input.dtype);
   constexpr std::size_t kMostRead = std::size_t{1} << 24;
   if (elements > kMostRead) return stand_in(entry.definition, input, spec, &axes, "has more numbers than a task lists");
-  TRY_ASSIGN(std::vector<double> values, stored.file->read(*stored.tensor));
+  auto read = stored.file->read(*stored.tensor);
+  if (!read) return tl::make_unexpected(base::with_context(read.error(), input.name));
+  const std::vector<double> values = std::move(*read);
   if (std::string reason = refuse_last_value(entry.definition, input.name, values, axes); !reason.empty())
     return fail(ErrorCode::invalid_argument, input.name + ": " + reason);
   InitSpec listed{InitKind::values};
@@ -170,6 +172,9 @@ base::Result<DrawnInput> drawn_input(const Entry& entry, const Workload& workloa
     case InputSource::scalar: {
       if (spec.shape)
         return fail(ErrorCode::invalid_argument, input.name + ": is a tensor, but the workload has a scalar");
+      if (descriptor.rounded && !model::is_floating(spec.dtype))
+        return fail(ErrorCode::invalid_argument,
+                    input.name + ": its value is a whole number beyond 2^53 that a task would round");
       const InitSpec init = one_value(descriptor.value);
       if (std::string reason = refuse_bound_init(spec, init, axes); !reason.empty())
         return fail(ErrorCode::invalid_argument, input.name + ": " + reason);

@@ -134,6 +134,17 @@ std::vector<double> numbers(const std::vector<char>& bytes) {
   return out;
 }
 
+base::Result<void> check_exact(const std::vector<char>& bytes) {
+  for (std::size_t at = 0; at < bytes.size(); at += sizeof(std::int64_t)) {
+    std::int64_t value = 0;
+    std::memcpy(&value, bytes.data() + at, sizeof value);
+    if (!fits_double(value))
+      return base::fail(base::ErrorCode::invalid_argument,
+                        "holds " + std::to_string(value) + ", a whole number beyond 2^53 that a task would round");
+  }
+  return {};
+}
+
 }  // namespace
 
 base::Result<Safetensors> Safetensors::open(const std::filesystem::path& file) {
@@ -176,7 +187,10 @@ base::Result<std::vector<double>> Safetensors::read(const StoredTensor& tensor) 
   TRY(read_bytes(file_.get(), data_begin_ + tensor.begin, bytes));
   if (tensor.dtype == "F64") return numbers<double>(bytes);
   if (tensor.dtype == "F32") return numbers<float>(bytes);
-  if (tensor.dtype == "I64") return numbers<std::int64_t>(bytes);
+  if (tensor.dtype == "I64") {
+    TRY(check_exact(bytes));
+    return numbers<std::int64_t>(bytes);
+  }
   if (tensor.dtype == "I32") return numbers<std::int32_t>(bytes);
   if (tensor.dtype == "I16") return numbers<std::int16_t>(bytes);
   if (tensor.dtype == "I8") return numbers<std::int8_t>(bytes);

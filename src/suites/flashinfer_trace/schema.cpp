@@ -73,6 +73,7 @@ InputDescriptor read_descriptor(const OrderedJson& value, std::string path, std:
                            ? fields.boolean("value")
                            : std::nullopt;
     out.value = truth ? (*truth ? 1 : 0) : fields.number("value");
+    out.rounded = value.is_object() && value.contains("value") && is_rounded(value["value"]);
     if (!std::isfinite(out.value)) fields.refuse("value", "is not finite: no kernel can be judged with it");
   } else if (type == "safetensors" || (type.empty() && fields.has("path"))) {
     out.source = InputSource::safetensors;

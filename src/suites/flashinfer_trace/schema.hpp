@@ -49,6 +49,7 @@ enum class InputSource { random, scalar, safetensors, custom };
 struct InputDescriptor {
   InputSource source = InputSource::random;
   double value = 0;      ///< of a scalar
+  bool rounded = false;  ///< a whole number that no double holds
   std::string path{};    ///< of the safetensors file, from the dataset's folder
   std::string tensor{};  ///< its key in that file
 };

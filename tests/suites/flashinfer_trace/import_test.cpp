@@ -152,6 +152,19 @@ TEST_F(Import, WorkloadsThatNoTaskCanHave_AreLostByName) {
     EXPECT_TRUE(has(task.lost, lost)) << lost << "\n" << base::joined(task.lost, "\n");
 }
 
+TEST_F(Import, ScalarsThatATaskWouldRound_AreLost) {
+  put("definitions/scale.json",
+      replaced(kScale, R"("a": {"shape": null, "dtype": "float32"})", R"("a": {"shape": null, "dtype": "int64"})"));
+  put("workloads/scale.jsonl", scale_workload("exact", "3", "9007199254740992") +
+                                   scale_workload("rounded", "4", "9007199254740993") +
+                                   scale_workload("text", "5", "\"9007199254740993\""));
+  const ImportedTask task = imported();
+  EXPECT_EQ(task.workloads, 1U);
+  EXPECT_TRUE(has(task.lost, "rounded: a: its value is a whole number beyond 2^53 that a task would round"))
+      << base::joined(task.lost, "\n");
+  EXPECT_TRUE(has(task.lost, "text: a: its value is a whole number"));
+}
+
 TEST_F(Import, DefinitionsThatNoTaskCanHave_AreRefusedAndStopNoOther) {
   put("definitions/scale.json", kScale);
   const auto bad = [&](const std::string& name, const std::string& from, const std::string& to) {

@@ -54,6 +54,23 @@ TEST_F(SafetensorsFile, EveryReadableType_HasItsNumbers) {
   EXPECT_FALSE(is_readable("BF16"));
 }
 
+TEST_F(SafetensorsFile, WholeNumbersThatNoDoubleHolds_AreRefused) {
+  const auto read = [&](const std::int64_t value) {
+    const std::string header = R"({"t":{"dtype":"I64","shape":[1],"data_offsets":[0,8]}})";
+    const std::uint64_t length = header.size();
+    const auto file = opened(std::string(reinterpret_cast<const char*>(&length), sizeof length) + header +
+                             std::string(reinterpret_cast<const char*>(&value), sizeof value));
+    EXPECT_TRUE(file) << file.error().message;
+    return file->read(file->tensors().at("t"));
+  };
+  EXPECT_EQ(read(9007199254740992).value().at(0), 9007199254740992.0);
+  for (const std::int64_t value : {std::int64_t{9007199254740993}, std::int64_t{-9007199254740993}, INT64_MAX}) {
+    const auto refused = read(value);
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().message.find("holds " + std::to_string(value)), std::string::npos);
+  }
+}
+
 TEST_F(SafetensorsFile, LyingFiles_AreRefused) {
   const auto tensor = [](const std::string& name, const std::string& shape, const std::string& offsets) {
     return "\"" + name + R"(":{"dtype":"I32","shape":[)" + shape + R"(],"data_offsets":[)" + offsets + "]}";
