@@ -30,6 +30,31 @@ const model::SourceFile& entry_source(const Solution& solution) {
   return *found;
 }
 
+/// Whether the file gives this name a meaning at its top level: a function, a class, a variable or an import.
+bool binds_name(std::string_view text, std::string_view name) {
+  if (find_function(text, name)) return true;
+  const auto is_part = [](char c) {
+    return c == '_' || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
+  };
+  const auto names_it = [&](std::string_view line, std::size_t from) {
+    for (std::size_t at = line.find(name, from); at != line.npos; at = line.find(name, at + 1)) {
+      const std::size_t end = at + name.size();
+      if ((at == 0 || !is_part(line[at - 1])) && (end == line.size() || !is_part(line[end]))) return true;
+    }
+    return false;
+  };
+  for (; !text.empty(); text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1)) {
+    const std::string_view line = text.substr(0, std::min(text.find('\n'), text.size()));
+    if (line.starts_with("import ") || line.starts_with("from ") || line.starts_with("class ")) {
+      if (names_it(line, 0)) return true;
+    } else if (line.starts_with(name) && names_it(line.substr(0, name.size() + 1), 0)) {
+      const std::string_view rest = base::trimmed(line.substr(name.size()));
+      if (rest.starts_with(':') || (rest.starts_with('=') && !rest.starts_with("=="))) return true;
+    }
+  }
+  return false;
+}
+
 /// Mean recorded latencies of the solutions that failed nowhere.
 std::map<std::string, double> recorded_latencies(const std::vector<Trace>& traces) {
   struct Record {
@@ -160,6 +185,11 @@ base::Result<BaselineChoice> choose_baseline(const Entry& entry, const std::stri
   if (follows_contract(solution)) {
     take_target(language, choice);
     choice.text = entry_source(solution).text;
+  } else if (is_triton && solution.entry_symbol != kEntry && binds_name(entry_source(solution).text, kEntry)) {
+    keep_beside(solution,
+                "its entry " + solution.entry_symbol + " would have to be called " + kEntry +
+                    ", which is the name of something else in " + solution.entry_file + "; rename that",
+                choice);
   } else if (is_triton && is_identifier(solution.entry_symbol)) {
     take_target(language, choice);
     choice.text = entry_source(solution).text;

@@ -225,6 +225,25 @@ TEST_F(Import, AnotherEntry_IsCalledRun) {
   EXPECT_NE(file("scale/flashinfer_trace.json").find("\"destination_passing_style\": true"), std::string::npos);
 }
 
+TEST_F(Import, EntryBesideAKernelCalledRun_IsNoBaseline) {
+  put("definitions/scale.json", kScale);
+  put("workloads/scale.jsonl", scale_workload("u1", "9"));
+  for (const char* const binding :
+       {"@triton.jit\\ndef run(x, y): pass", "run = triton.jit(f)", "from kernels import scale as run"}) {
+    put("solutions/s.json", solution("s", "scale", "triton", "main.py::fwd", "main.py",
+                                     binding + std::string("\\ndef fwd(x, a, y): pass")));
+    EXPECT_TRUE(has(imported().notes,
+                    "solution s (triton) is kept in solutions/ and is no baseline: its entry fwd "
+                    "would have to be called run"))
+        << binding;
+    EXPECT_EQ(file("scale/solutions/s/main.py").find("run = fwd"), std::string::npos);
+  }
+  put("solutions/s.json", solution("s", "scale", "triton", "main.py::fwd", "main.py",
+                                   "import runner\\nrunner.run = 3\\ndef fwd(x, a, y): pass"));
+  imported();
+  EXPECT_TRUE(file("scale/baseline.py").ends_with("run = fwd\n"));
+}
+
 TEST_F(Import, SolutionsThatCannotRun_AreKeptWithTheReason) {
   put("definitions/scale.json", kScale);
   put("workloads/scale.jsonl", scale_workload("u1", "9"));
