@@ -2,6 +2,7 @@
 #include "suites/flashinfer_trace/import.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "base/files.hpp"
 #include "base/text.hpp"
@@ -23,6 +24,27 @@ std::string open_workload(const model::Definition& definition) {
       base::joined(variable_axes(definition), ", ", [](const std::string& axis) { return axis + " = \"?\""; });
   return "\n[[workloads]]\nname = \"first\"\n" + (axes.empty() ? "" : "axes = { " + axes + " }\n") +
          "role = \"race\"\n";
+}
+
+/// What draws in PyTorch and in the standard library, as it is called.
+constexpr auto kDraws = std::to_array<std::string_view>(
+    {"multinomial",     "torch.rand",    "torch.normal(", "torch.bernoulli(", "torch.poisson(",
+     ".normal_(",       ".uniform_(",    ".bernoulli",    ".exponential_(",   ".random_(",
+     ".cauchy_(",       ".log_normal_(", ".geometric_(",  "random.rand",      "random.normal(",
+     "random.uniform(", "random.choice", "default_rng(",  ".rsample(",        ".sample("});
+
+/// The names of the functions that a Python source defines at its top level.
+std::vector<std::string> functions_at_top(std::string_view source) {
+  constexpr std::string_view kDef = "def ";
+  std::vector<std::string> names;
+  while (!source.empty()) {
+    const std::size_t end = std::min(source.find('\n'), source.size());
+    const std::string_view line = source.substr(0, end);
+    source.remove_prefix(std::min(end + 1, source.size()));
+    if (line.starts_with(kDef))
+      names.emplace_back(base::trimmed(line.substr(kDef.size(), line.find('(') - kDef.size())));
+  }
+  return names;
 }
 
 /// Writes one task's folder.
@@ -69,9 +91,18 @@ class TaskWriter {
   }
 
   [[nodiscard]] bool draws_at_random() const {
-    const auto run = find_function(entry_.definition.reference, "run");
-    return run && (run->body.find("multinomial") != std::string_view::npos ||
-                   run->body.find("torch.rand") != std::string_view::npos);
+    const std::string_view reference = entry_.definition.reference;
+    std::vector<std::string> visited = {"run"};
+    for (std::size_t at = 0; at < visited.size(); ++at) {
+      const auto function = find_function(reference, visited[at]);
+      if (!function) continue;
+      const auto has = [&](std::string_view part) { return function->body.find(part) != std::string_view::npos; };
+      if (std::ranges::any_of(kDraws, has)) return true;
+      for (std::string& name : functions_at_top(reference)) {
+        if (has(name + "(") && std::ranges::find(visited, name) == visited.end()) visited.push_back(std::move(name));
+      }
+    }
+    return false;
   }
 
   base::Result<void> refuse(std::string why) {

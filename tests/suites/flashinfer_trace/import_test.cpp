@@ -257,6 +257,19 @@ TEST_F(Import, SolutionsThatCannotRun_AreKeptWithTheReason) {
   EXPECT_TRUE(has(imported().notes, "takes 1 parameters, but the definition has 2 inputs and 1 outputs"));
 }
 
+TEST_F(Import, ReferencesThatDrawAtRandom_AreNoted) {
+  const auto draws = [&](const std::string& reference) {
+    put("definitions/scale.json", replaced(kScale, R"(import torch\n\ndef run(x, a):\n    return a * x\n)", reference));
+    return has(imported().notes, "its reference draws at random");
+  };
+  EXPECT_TRUE(draws(R"(def run(x, a):\n    return a * torch.randn_like(x)\n)"));
+  EXPECT_TRUE(draws(R"(def run(x, a):\n    return a * torch.empty(3).normal_()\n)"));
+  EXPECT_TRUE(draws(
+      R"(def noise(x):\n    return torch.randn_like(x)\n\ndef noisy(x):\n    return x + noise(x)\n\ndef run(x, a):\n    return a * noisy(x)\n)"));
+  EXPECT_FALSE(draws(R"(def inputs():\n    return torch.randn(3)\n\ndef run(x, a):\n    return a * x\n)"))
+      << "its inputs are not what it computes";
+}
+
 TEST_F(Import, LongDescriptions_AreCutBetweenCharacters) {
   std::string long_text = "x";
   for (int i = 0; i < 300; ++i) long_text += "\u00e9";
