@@ -82,7 +82,12 @@ def interpret(server: Any, request: dict[str, Any], recorded: list[dict[str, Any
             from . import replaying
             recording.limit_host(limits["host_s"])
             return recording.outcome(lambda: replaying.run({**request, "recorded": recorded}, private))
-        value, blobs = children.run(work, confinement, 32 << 20, time.monotonic() + limits["wall_s"])
+        try:
+            value, blobs = children.run(work, confinement, 32 << 20, time.monotonic() + limits["wall_s"])
+        except Failure as failure:
+            if failure.kind == "crashed" and "SIGSEGV" in failure.message:
+                raise Failure("crashed", f"{failure.message}; likely a kernel stores to an input, which is read-only, or far outside a tensor") from None
+            raise
         ok = answer.opened(value)
         answer.need(not blobs and ok == {}, "its fields")
         for name, size in output_files(request):

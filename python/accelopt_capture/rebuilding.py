@@ -198,6 +198,12 @@ class Checker(ast.NodeVisitor):
         self.local |= {node.arg for node in ast.walk(root.args) if isinstance(node, ast.arg)}
         self.builtins = BUILTINS | (set() if knobs.runtime.interpret and not form["constexpr"] else COMPILED_BUILTINS)
 
+    def need_interpreted(self, node: ast.AST, function: Any) -> None:
+        """Triton's interpreter calls what has no numbers of its own: functions of libdevice are machine code."""
+        module = str(getattr(function, "__module__", ""))
+        if knobs.runtime.interpret and is_tritons(module) and module.endswith(".libdevice"):
+            self.refuse(node, f"uses libdevice.{getattr(function, '__name__', '?')}, which is not interpreted; verify it on a device")
+
     def refuse(self, node: ast.AST, what: str) -> None:
         raise Failure("refused", f"{self.form['name']}: {what}", call="triton.jit", file=self.form["file"], line=getattr(node, "lineno", None))
 
@@ -218,6 +224,7 @@ class Checker(ast.NodeVisitor):
             return
         if node.id in self.form["names"]:
             value = self.namespace[node.id]
+            self.need_interpreted(node, value)
             if isinstance(value, Unknown):
                 self.refuse(node, f"uses {node.id} ({value.kind}); kernels use @triton.jit functions, triton.language and tl.constexpr values")
         elif node.id not in self.builtins:
@@ -233,6 +240,7 @@ class Checker(ast.NodeVisitor):
                 self.refuse(node, f"uses the attribute {node.attr}, which no value of Triton's has")
         elif self.module_of(node) is None:
             found = getattr(owner, node.attr, None)
+            self.need_interpreted(node, found)
             plain = isinstance(found, (JITCallable, tl.dtype, tl.constexpr, bool, int, float, str, type(None)))
             if not plain and not is_tritons(str(getattr(found, "__module__", ""))) and type(found).__name__ != "InterpretedFunction":
                 self.refuse(node, f"uses {owner.__name__}.{node.attr}, which is not of Triton's language")

@@ -166,6 +166,38 @@ def run(x, n, z):
                            {"x": floats([1, 2, 3, 4]), "n": struct.pack("<i", 3)})
         self.assertEqual(struct.unpack("<f", data)[0], 5.0)
 
+    def test_functions_of_libdevice_are_refused_by_name(self):
+        for imported, call, name in (("from triton.language.extra import libdevice", "libdevice.tanh(v)", "tanh"),
+                                     ("from triton.language.extra.cuda import libdevice as fast", "fast.tanh(v)", "tanh"),
+                                     ("from triton.language.extra.libdevice import tanh", "tanh(v)", "tanh"),
+                                     ("", "tl.extra.cuda.libdevice.fma_rn(v, v, v)", "fma_rn")):
+            source = HEAD + imported + f"""
+@triton.jit
+def k(x, z):
+    v = tl.load(x)
+    tl.store(z, {call})
+def run(x, z):
+    k[(1,)](x, z)
+"""
+            with self.subTest(call, imported=imported):
+                answer, _ = self.run_(source, [tensor("x", 4)], [tensor("z", 4)], {"x": floats([1] * 4)})
+                error = answer["error"]
+                self.assertEqual((error["kind"], error["call"]), ("refused", "triton.jit"), error)
+                self.assertIn(f"uses libdevice.{name}, which is not interpreted", error["message"])
+
+    def test_a_store_to_an_input_is_told_as_the_likely_cause(self):
+        source = HEAD + """
+@triton.jit
+def k(x, z):
+    tl.store(z, tl.load(x))
+    tl.store(x, 0.0)
+def run(x, z):
+    k[(1,)](x, z)
+"""
+        answer, _ = self.run_(source, [tensor("x", 4)], [tensor("z", 4)], {"x": floats([1] * 4)})
+        self.assertEqual(answer["error"]["kind"], "crashed", answer)
+        self.assertIn("SIGSEGV; likely a kernel stores to an input, which is read-only", answer["error"]["message"])
+
     def test_built_in_kernels(self):
         source = COPY + """
 def run(x, i, z):
