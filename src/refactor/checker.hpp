@@ -220,7 +220,8 @@ class Checker {
   base::Result<void> prepare_base();
   base::Result<void> prepare_tests();
   base::Result<void> prepare_units();
-  /// Looks at what the driver gives on the base. @error invalid_argument: nothing but errors for some workload.
+  /// Looks at what the driver gives on the base. @error invalid_argument: nothing but errors for a workload that races
+  /// or is held out.
   base::Result<void> prepare_results();
   base::Result<std::filesystem::path> lay_out_tree(const vcs::Listing& listing);
   static constexpr std::string_view kBuildAltered = "the build altered ";
