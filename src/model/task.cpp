@@ -102,6 +102,7 @@ bool is_of_third_schema(const InitSpec& init) {
 }  // namespace
 
 int schema_of(const Task& task) {
+  if (task.entry && !task.entry->content.empty()) return 4;
   const Definition& definition = task.definition;
   const auto has_third = [](const TensorSpec& one) { return one.visible || is_of_third_schema(one.init); };
   const auto draws_itself = [](const Workload& one) { return !one.inits.empty(); };

@@ -27,7 +27,7 @@ using base::TomlEntry;
 using base::TomlNode;
 using base::unknown_name;
 
-constexpr std::int64_t kNewestSchema = 3;
+constexpr std::int64_t kNewestSchema = 4;
 
 /// Larger tensors are a slip of the pen on any machine, and would overflow sizes further on.
 constexpr std::int64_t kMaxTensorBytes = std::int64_t{1} << 40;
@@ -54,6 +54,8 @@ void read_schema(TableReader& root) {
 void check_schema(TableReader& root, const model::Task& task) {
   const auto schema = root.integer("schema", "schema = 1");
   if (!schema || *schema >= model::schema_of(task)) return;
+  if (model::schema_of(task) == 4)
+    return root.refuse("schema", "must be 4: [entry] content is not in the schemas before");
   if (model::schema_of(task) == 3) {
     return root.refuse("schema",
                        "must be 3: visible, distinct, values, generators over axes and a workload's own inputs are not "

@@ -412,7 +412,7 @@ TEST_F(TaskFolder, UnknownKeysGetASuggestion) {
 
 TEST_F(TaskFolder, SchemaNameAndTarget) {
   expect_problem("schema = 1\n", "", 1, "schema", "missing; write schema = 1");
-  expect_problem("schema = 1", "schema = 4", 1, "schema", "schema 4 is newer than this program");
+  expect_problem("schema = 1", "schema = 5", 1, "schema", "schema 5 is newer than this program");
   expect_problem("schema = 1", "schema = \"1\"", 1, "schema", "must be an integer, not a string; write schema = 1");
   expect_problem("name = \"scale\"", "name = \"\"", 2, "name", "must not be empty");
   expect_problem("name = \"scale\"\n", "", 1, "name", "missing; write the task's name");

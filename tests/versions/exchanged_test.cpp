@@ -192,7 +192,7 @@ TEST_F(Exchanged, Worker_EveryLine_KeepsItsBytes) {
 
 TEST_F(Exchanged, Task_EachSchema_IsReadAndWrittenAsBefore) {
   const std::map<std::string, model::Task> tasks{
-      {"task-1", plain_task()}, {"task-2", full_task()}, {"task-3", paged_task()}};
+      {"task-1", plain_task()}, {"task-2", full_task()}, {"task-3", paged_task()}, {"task-4", task_of_a_function()}};
   for (const auto& [name, task] : tasks) {
     SCOPED_TRACE(name);
     ASSERT_TRUE(suites::write_task(task, folder_.path() / name));
@@ -205,9 +205,9 @@ TEST_F(Exchanged, Task_EachSchema_IsReadAndWrittenAsBefore) {
 }
 
 TEST_F(Exchanged, Task_NewerSchema_Refused) {
-  const auto read = suites::load_task(changed("task-3", "schema = 3", "schema = 4"));
+  const auto read = suites::load_task(changed("task-4", "schema = 4", "schema = 5"));
   ASSERT_FALSE(read);
-  expect_refused(read.error(), ErrorCode::parse, {"schema 4 is newer", "reads up to 3", "use a newer accelopt"});
+  expect_refused(read.error(), ErrorCode::parse, {"schema 5 is newer", "reads up to 4", "use a newer accelopt"});
 }
 
 // Imported tasks

@@ -62,6 +62,13 @@ model::Task paged_task() {
   return task;
 }
 
+model::Task task_of_a_function() {
+  model::Task task = plain_task();
+  task.entry = {
+      .file = "../scale.cpp", .function = "scale", .args = {"x", "a", "y", "int M"}, .content = std::string(64, 'a')};
+  return task;
+}
+
 model::Task full_task() {
   model::Task task = plain_task();
   model::Definition& definition = task.definition;

@@ -15,6 +15,8 @@ model::Task full_task();
 model::Task plain_task();
 /// Generators over axes, and a workload that draws in a way of its own.
 model::Task paged_task();
+/// Made from a user's function, whose code it knows again.
+model::Task task_of_a_function();
 model::Solution sample_solution(model::Language language, const std::string& file);
 model::Usage full_usage();
 model::Experience full_experience();
