@@ -36,29 +36,32 @@ void tell_failed_writes() {
 }
 
 search::Stops watch_signals() {
-  std::stop_source wind_down;
-  std::stop_source abort;
+  struct Sources {
+    std::stop_source wind_down;
+    std::stop_source abort;
+  };
+  const auto sources = std::make_shared<Sources>();
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
   sigaddset(&signals, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // every later thread inherits this
-  std::thread([signals, wind_down, abort, said = words()]() mutable {
+  std::thread([signals, sources, said = words()] {
     for (;;) {
       int number = 0;
       if (sigwait(&signals, &number) != 0) continue;
-      if (wind_down.stop_requested()) {
-        abort.request_stop();
+      if (sources->wind_down.stop_requested()) {
+        sources->abort.request_stop();
       } else {
         {
           const std::scoped_lock lock(said->mutex);
           if (!said->text.empty()) std::fputs(("\naccelopt: " + said->text + "\n").c_str(), stderr);
         }
-        wind_down.request_stop();
+        sources->wind_down.request_stop();
       }
     }
   }).detach();
-  return {wind_down.get_token(), abort.get_token()};
+  return {sources->wind_down.get_token(), sources->abort.get_token()};
 }
 
 }  // namespace accelopt::cli
