@@ -93,7 +93,7 @@ std::string device_directives(std::string_view input) {
 std::string answers(std::string_view input) {
   const auto why = [](const auto& parsed) { return parsed ? std::string("taken; ") : parsed.error() + "; "; };
   return why(agents::parse_plan(input, {})) + why(agents::parse_plans(input, {}, 4)) +
-         why(agents::parse_kernel_file(input)) + why(agents::parse_lesson(input)) +
+         why(agents::parse_kernel_file(input)) + why(agents::parse_lessons(input, 1)) +
          why(agents::parse_lessons(input, 3)) + (agents::title_before_file(input).empty() ? "" : "a title");
 }
 
