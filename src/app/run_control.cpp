@@ -70,9 +70,9 @@ RunControl::RunControl(std::unique_ptr<journal::Control> control, const journal:
       on_abort_(program.abort, [this] { abort_.request_stop(); }) {}
 
 RunControl::~RunControl() {
-  in_touch_ = {};  // stops it and waits for it
-  telling_ = {};   // the same, once all is told
-  beat(Beat::last);
+  in_touch_ = {};    // stops it and waits for it
+  beat(Beat::last);  // before the rest is told, for which a slow reader may take long
+  telling_ = {};     // waits until all is told
 }
 
 void RunControl::on(const model::Event& event) {

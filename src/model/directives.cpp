@@ -10,7 +10,7 @@ namespace {
 
 // Code generation only: nothing that reads or writes files, loads plug-ins, changes the language, the ABI or the link.
 constexpr std::string_view kFlags =
-    "-ffast-math -fno-math-errno -ffinite-math-only -fno-finite-math-only -fno-signed-zeros "
+    "-ffast-math -fno-math-errno -ffinite-math-only -fno-signed-zeros "
     "-fno-trapping-math -fassociative-math -freciprocal-math -funsafe-math-optimizations -fno-rounding-math "
     "-fcx-limited-range -ffp-contract=fast "
     "-ffp-contract=off -funroll-loops -fno-unroll-loops -fno-tree-vectorize -ftree-vectorize -fno-tree-slp-vectorize "
@@ -19,6 +19,9 @@ constexpr std::string_view kFlags =
     "-fprefetch-loop-arrays -fomit-frame-pointer -O1 -O2 -O3 -fno-tree-loop-distribute-patterns -fno-schedule-insns2 "
     "-fschedule-insns -floop-interchange -fno-loop-interchange -floop-unroll-and-jam -fno-loop-unroll-and-jam "
     "-fsplit-loops -fgcse-las -fira-region=all -fno-gcse";
+
+/// Allowed, and not listed to models: whoever needs it is told by the error.
+constexpr std::string_view kKeepsSpecialValues = "-fno-finite-math-only";
 
 }  // namespace
 
@@ -29,7 +32,7 @@ std::string_view allowed_flags() {
 namespace {
 
 bool is_allowed_flag(std::string_view flag) {
-  return base::has_word(kFlags, flag);
+  return base::has_word(kFlags, flag) || flag == kKeepsSpecialValues;
 }
 
 tl::expected<void, DirectiveProblem> read_cpu_line(const DirectiveLine& line, CpuDirectives& out) {

@@ -2,6 +2,7 @@
 #include "model/special_values.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 
 #include "model/c_tokens.hpp"
@@ -36,7 +37,7 @@ bool ends_operand(const Token& token) {
 
 /// Whether the operator at `at` has the same text on both sides, whole operands by what stands around them.
 bool compares_with_itself(const std::vector<Token>& tokens, std::size_t at) {
-  static const std::set<std::string_view> kGoesOn{".", "->", "[", "(", "+", "-", "*", "/", "::"};
+  static const std::set<std::string_view> kGoesOn{".", "->", "[", "(", "+", "-", "*", "/", "%", "<<", ">>", "::"};
   for (std::size_t length = 1; length <= std::min(kLongestOperand, at) && at + length < tokens.size(); ++length) {
     const std::size_t begin = at - length;
     const bool same = std::equal(tokens.begin() + static_cast<std::ptrdiff_t>(begin),
@@ -49,6 +50,21 @@ bool compares_with_itself(const std::vector<Token>& tokens, std::size_t at) {
     if (whole_before && whole_behind) return true;
   }
   return false;
+}
+
+/// Whether the options in a text, as "fast-math", leave finite math assumed: the last one that says something of it.
+bool assumes_after(std::string_view text, bool assumes) {
+  const auto is_of_option = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-'; };
+  while (!text.empty()) {
+    const auto end = std::find_if_not(text.begin(), text.end(), is_of_option);
+    std::string_view option = text.substr(0, static_cast<std::size_t>(end - text.begin()));
+    text.remove_prefix(std::max<std::size_t>(option.size(), 1));
+    if (option.starts_with("-f")) option.remove_prefix(2);
+    if (option == "fast-math" || option == "finite-math-only" || option == "Ofast" || option == "-Ofast")
+      assumes = true;
+    if (option == "no-finite-math-only" || option == "no-fast-math") assumes = false;
+  }
+  return assumes;
 }
 
 }  // namespace
@@ -69,15 +85,16 @@ std::string special_value_named(std::string_view source) {
 }
 
 bool asks_for_finite_math(std::string_view source) {
-  const auto names = [](const std::string& text, std::string_view option) {
-    const std::size_t at = text.find(option);
-    return at != std::string::npos && !std::string_view(text).substr(0, at).ends_with("no-");
-  };
-  const std::vector<Token> tokens = c_tokens(source);
-  return std::any_of(tokens.begin(), tokens.end(), [&](const Token& token) {
-    return (token.kind == TokenKind::string || token.kind == TokenKind::preprocessor) &&
-           (names(token.text, "fast-math") || names(token.text, "finite-math-only") || names(token.text, "Ofast"));
-  });
+  bool assumes = false;
+  for (const Token& token : c_tokens(source)) {
+    if (token.kind != TokenKind::string && token.kind != TokenKind::preprocessor) {
+      if (assumes && token.text != ",") return true;  // of strings in a row, as in an attribute, the last one holds
+      continue;
+    }
+    if (token.kind == TokenKind::preprocessor && assumes) return true;
+    assumes = assumes_after(token.text, assumes);
+  }
+  return assumes;
 }
 
 bool assumes_finite_math(const std::vector<std::string>& flags) {

@@ -17,7 +17,8 @@ constexpr const char* kFileName = "user-build.flags";
 
 bool is_user_flag(std::string_view flag) {
   static constexpr std::string_view kOthers =
-      "-O0 -O -Og -Os -Oz -Ofast -mavx -mavx2 -mfma -mf16c -mbmi -mbmi2 -mpopcnt -mlzcnt -msse3 -mssse3 -msse4.1 "
+      "-fno-finite-math-only -O0 -O -Og -Os -Oz -Ofast -mavx -mavx2 -mfma -mf16c -mbmi -mbmi2 -mpopcnt -mlzcnt -msse3 "
+      "-mssse3 -msse4.1 "
       "-msse4.2 -mavx512f -mavx512vl -mavx512bw -mavx512dq -mavx512cd -mavx512vnni";
   for (const std::string_view named : {"-march=", "-mtune=", "-mcpu="}) {
     if (!flag.starts_with(named)) continue;

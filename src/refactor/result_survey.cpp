@@ -2,6 +2,7 @@
 #include "refactor/result_survey.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 #include <fmt/format.h>
 
@@ -40,15 +41,22 @@ Entries entries_of(std::string_view text) {
   return entries;
 }
 
+/// "error KIND": not a result like "error 404".
 bool begins_as_error(std::string_view text) {
-  return text == "error" || text == "panic" || text.starts_with("error ") || text.starts_with("panic ");
+  if (text == "error" || text == "panic") return true;
+  if (!text.starts_with("error ") && !text.starts_with("panic ")) return false;
+  text = base::trimmed(text.substr(5));
+  return text.empty() || std::isdigit(static_cast<unsigned char>(text.front())) == 0;
 }
 
 /// As the drivers of `refactor init` write it: {"error": KIND}, or a line "error KIND" or "panic WHAT".
 bool is_error(const Entries& results, std::size_t at) {
   if (results.values.empty()) return begins_as_error(results.texts[at]);
   const Json& value = results.values[at];
-  if (value.is_object()) return value.contains("error") && !value["error"].is_null() && !value.contains("value");
+  if (value.is_object()) {
+    const std::string kind = base::text_at(value, "error");
+    return !kind.empty() && value.size() == (value.contains("arguments") ? 2U : 1U);
+  }
   return value.is_array() && !value.empty() && value[0].is_string() &&
          begins_as_error(value[0].get_ref<const std::string&>());
 }

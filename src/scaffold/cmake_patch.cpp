@@ -109,14 +109,21 @@ std::optional<std::string> prefix_before(const std::string& argument, const std:
   return known ? std::optional(prefix) : std::nullopt;
 }
 
+/// Of commands such as add_library, pybind11_add_module, target_sources, list(APPEND ...).
+bool lists_sources(const std::string& command, const std::vector<CMakeArgument>& arguments) {
+  const std::string& first = arguments.empty() ? command : arguments.front().text;
+  if (command == "list") return first == "APPEND" || first == "PREPEND" || first == "INSERT";
+  const std::size_t add = command.find("add_");
+  if (add == std::string::npos) return command == "target_sources" || command == "set";
+  return command.ends_with("executable") || command.ends_with("library") || command.ends_with("module") ||
+         command.ends_with("extension");
+}
+
 /// The text with `added` beside `name` in every command that makes a list of sources; none names it: the text itself.
 std::string with_source(const std::string& text, const std::string& name, const std::string& added) {
   std::vector<std::pair<std::size_t, std::string>> places;
   CMakeReader(text).for_commands([&](const std::string& command, const std::vector<CMakeArgument>& arguments) {
-    if (command != "add_executable" && command != "add_library" && command != "target_sources" && command != "set" &&
-        command != "list") {
-      return;
-    }
+    if (!lists_sources(command, arguments)) return;
     for (std::size_t i = 1; i < arguments.size(); ++i) {
       const auto prefix = prefix_before(arguments[i].text, name);
       if (!prefix) continue;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scaffold/entry_content.hpp"
 
-#include <algorithm>
 #include <set>
 #include <string_view>
 #include <vector>

@@ -42,7 +42,8 @@ TEST(SpecialValues, AreSeenInCodeAndMacros) {
         "y = __builtin_isinf(x);"}) {
     EXPECT_NE(special_value_named(text), "") << text;
   }
-  for (const char* text : {"y = exp(x); // isnan", "a * b == b", "x == x->next", "x != x[0]", "-x != x", "\"NAN\""})
+  for (const char* text : {"y = exp(x); // isnan", "a * b == b", "x == x->next", "x != x[0]", "-x != x", "k == k % 64",
+                           "k == k << 1", "\"NAN\""})
     EXPECT_EQ(special_value_named(text), "") << text;
 }
 
@@ -52,6 +53,10 @@ TEST(SpecialValues, TheLastFlagDecides) {
   EXPECT_FALSE(assumes_finite_math({"-ffast-math", "-fno-finite-math-only", "-mno-recip"}));
   EXPECT_FALSE(assumes_finite_math({"-fassociative-math"}));
   EXPECT_TRUE(asks_for_finite_math("#pragma GCC optimize(\"fast-math\")\nint x;"));
+  EXPECT_TRUE(asks_for_finite_math("#pragma GCC optimize(\"no-finite-math-only\", \"fast-math\")\nint x();"));
+  EXPECT_FALSE(asks_for_finite_math("#pragma GCC optimize(\"fast-math\", \"no-finite-math-only\")\nint x();"));
+  EXPECT_FALSE(asks_for_finite_math("__attribute__((optimize(\"fast-math\", \"no-finite-math-only\"))) int x();"));
+  EXPECT_TRUE(asks_for_finite_math("__attribute__((optimize(\"fast-math\"))) int x();"));
   EXPECT_FALSE(asks_for_finite_math("__attribute__((optimize(\"no-finite-math-only\"))) int x(); // fast-math"));
 }
 

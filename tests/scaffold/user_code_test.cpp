@@ -201,6 +201,11 @@ TEST(WinnerPatch, AFileOfItsOwn_GoesIntoEveryTargetThatNeedsIt) {
       "src/other_k.cpp)\n"
       "install(FILES src/k.cpp DESTINATION share)\n"))
       << both;
+  for (const char* command : {"pybind11_add_module(m ", "cuda_add_library(m ", "list(APPEND SOURCES "}) {
+    EXPECT_TRUE(patched(std::string(command) + "src/k.cpp)\n").starts_with(std::string(command) + "src/k.cpp src/k_"))
+        << command;
+  }
+  EXPECT_TRUE(patched("list(FIND SOURCES src/k.cpp place)\n").starts_with("by hand: "));
   EXPECT_TRUE(patched("install(FILES src/k.cpp DESTINATION share)\n").starts_with("by hand: add k_accelopt.cpp"));
 }
 

@@ -274,6 +274,7 @@ TEST(WinnerPatch, OfAFunctionThatWasChangedSince_IsRefused) {
   };
   EXPECT_NE(problem(*task, "2 * shifted", "3 * shifted").find("was changed after the task was made"),
             std::string::npos);
+  EXPECT_EQ(problem(*task, "2 * shifted", "/* Made faster by accelopt */ 3 * shifted"), "") << "a winner is no change";
   EXPECT_NE(problem(*task, "v + kShift", "v - kShift"), "");
   EXPECT_NE(problem(*task, "1.5f", "2.5f"), "");
   EXPECT_EQ(problem(*task, "v - 1", "v - 2"), "");
