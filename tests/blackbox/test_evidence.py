@@ -324,7 +324,7 @@ class Tampering(EvidenceCase):
             ("a sample beyond the decision", confirmed(["samples"], lambda s: [*s, s[0]]), "numbers", "after the decision"),
             ("another clock", confirmed(["environment", "clock"], lambda _: "deterministic"), "numbers", "its clock"),
             ("faster samples of one in three", confirmed(["samples"], faster), "numbers", "on record|after the decision"),
-            ("a sample that is no time", confirmed(["samples", 0, "candidate_ns", 0], lambda _: -1.0), "numbers", "no time"),
+            ("a sample that is no time", confirmed(["samples", 0, "candidate_ns", 0], lambda _: -1.0), "record", "no time"),
             ("a confirmation that is a race", confirmed(["kind"], lambda _: "triage"), "numbers", "another kind"),
             ("a race's ratio", raced(["ratio"], lambda r: scaled(r, 1.2)), "numbers", "triage:.*the ratio"),
             ("a race's verdict", raced(["verdict"], lambda v: "TIE" if v != "TIE" else "FASTER"), "numbers", "verdict"),
@@ -429,7 +429,6 @@ class OnThisProcessor(EvidenceCase):
             ("faster samples", faster, "its score is|time_ns|dropped|came apart|none of a race"),
             ("a sample left out", sampled(lambda samples: samples.pop(0)), "blocks is|none of a race"),
             ("a sample too many", sampled(lambda samples: samples.append(samples[-1])), "none of a race|number of blocks"),
-            ("a sample that is no time", sampled(lambda samples: samples[0]["times_ns"][0].__setitem__(0, -1.0)), "no time"),
             ("a sample of another workload", sampled(lambda samples: samples[0]["times_ns"][0].append(1.0)), "none of a race"),
             ("no samples", lambda o: o.pop("samples"), "its samples are missing"),
             ("an arm that failed", sampled(lambda samples: samples[0].update(failed=[1])), "none of a race|measured"),
@@ -443,16 +442,20 @@ class OnThisProcessor(EvidenceCase):
                 failed = next(c for c in self.verify(tampered, code=5)["checks"] if c["state"] == "failed")
                 self.assertEqual(failed["name"], "numbers", failed)
                 self.assertRegex(failed["text"], "the play-off of iteration 1.*(" + words + ")")
-        archive = Archive(path)
-        archive.change_step("playoff", lambda step: step["output"]["samples"][0]["times_ns"].pop())
-        foreign = self.folder / "playoff-arms.tar"
-        foreign.write_bytes(archive.sealed())
-        failed = next(c for c in self.verify(foreign, code=5)["checks"] if c["state"] == "failed")
-        self.assertEqual((failed["name"], "has other arms" in failed["text"]), ("record", True), failed)
+        forms = [("has other arms", lambda samples: samples[0]["times_ns"].pop()),
+                 ("a sample is no time", lambda samples: samples[0]["times_ns"][0].__setitem__(0, -1.0))]
+        for number, (words, change) in enumerate(forms):
+            with self.subTest(words):
+                archive = Archive(path)
+                archive.change_step("playoff", lambda step, change=change: change(step["output"]["samples"]))
+                foreign = self.folder / f"playoff-form-{number}.tar"
+                foreign.write_bytes(archive.sealed())
+                failed = next(c for c in self.verify(foreign, code=5)["checks"] if c["state"] == "failed")
+                self.assertEqual((failed["name"], words in failed["text"]), ("record", True), failed)
 
     def check_other_statistics(self, path):
         """Confirmations by the rules of an older version, or of one that nobody knows."""
-        for statistics, words in ((1, "leaves out how far restarts lie apart"), (9, "no samples of the task's workloads")):
+        for statistics, words in ((1, "leaves out how far restarts lie apart"), (9, "none of a race of the task's workloads")):
             with self.subTest(statistics):
                 archive = Archive(path)
                 archive.change_step("confirm:", lambda step, version=statistics: step["output"].update(statistics=version), last=True)
