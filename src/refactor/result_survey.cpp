@@ -53,10 +53,7 @@ bool begins_as_error(std::string_view text) {
 bool is_error(const Entries& results, std::size_t at) {
   if (results.values.empty()) return begins_as_error(results.texts[at]);
   const Json& value = results.values[at];
-  if (value.is_object()) {
-    const std::string kind = base::text_at(value, "error");
-    return !kind.empty() && value.size() == (value.contains("arguments") ? 2U : 1U);
-  }
+  if (value.is_object()) return !base::text_at(value, "error").empty() && !value.contains("value");
   return value.is_array() && !value.empty() && value[0].is_string() &&
          begins_as_error(value[0].get_ref<const std::string&>());
 }

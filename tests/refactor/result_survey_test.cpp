@@ -28,7 +28,6 @@ TEST(ResultSurvey, LinesOfErrors_AreRefused) {
 TEST(ResultSurvey, ValuesNamedError_AreNone) {
   ResultSurvey survey;
   survey.add("[[1], [2]]", R"([{"error": false, "data": 4}, {"error": 0.3, "coefficients": [1]}])", "");
-  survey.add("[[3]]", R"([{"error": "none", "data": 4}])", "");
   survey.add("1\n", "error 404 /index.html\n", "");
   EXPECT_EQ(survey.refusal(), "");
   EXPECT_EQ(survey.warnings(), Texts{});
