@@ -116,7 +116,7 @@ int lowest_schema(const Evidence& evidence) {
   if (bare) return kEvidenceWithPlayoffSamples - 1;
   const bool early = std::any_of(evidence.steps.begin(), evidence.steps.end(), [](const journal::StepRecord& step) {
     return model::step_kind(step.key.kind) == model::StepKind::confirm &&
-           step.output.value("samples", Json()).size() > 0 && step.output.value("statistics", 1) == 1;
+           !step.output.value("samples", Json()).empty() && step.output.value("statistics", 1) == 1;
   });
   return early ? kEvidenceWithSpreadOfRestarts - 1 : kEvidenceSchema;
 }
