@@ -119,7 +119,8 @@ Result<std::optional<int>> exit_of_background(const std::filesystem::path& stem)
 bool goes_on_in_background(const std::filesystem::path& stem) {
   std::error_code ignored;
   const auto exit = exit_of_background(stem);
-  return exit && !*exit && std::filesystem::exists(beside(stem, ".exit"), ignored);
+  const auto file = std::filesystem::symlink_status(beside(stem, ".exit"), ignored);
+  return exit && !*exit && std::filesystem::is_regular_file(file);
 }
 
 std::filesystem::path stem_of_background_file(const std::filesystem::path& file) {
