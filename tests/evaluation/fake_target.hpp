@@ -77,6 +77,7 @@ class FakeTarget : public Target {
   std::string no_device;                            ///< why kernels are built and not run
   bool watches = false;                             ///< calls: "leaks_on=M" of a kernel is found
   DeviceClock device_clock = DeviceClock::noisy;    ///< deterministic: no noise is added
+  double slowdown = 1;                              ///< all calls take so many times what they say
   bool times_several = false;                       ///< short calls are timed together
   std::set<std::string> long_ones;                  ///< workloads of which it times no calls together
   std::map<std::int64_t, int> alone_calls;          ///< made alone, by elements
@@ -218,7 +219,7 @@ class FakeTarget : public Target {
       const double quiet_ns = alone  ? std::stod(text_.substr(alone_at + 6))
                               : cost ? static_cast<double>(*cost)
                                      : std::stod(text_.substr(at + 5));
-      out.time_ns = quiet_ns * elements / 100;
+      out.time_ns = quiet_ns * target_.slowdown * elements / 100;
       const bool noisy = target_.device_clock == DeviceClock::noisy && options.repeat != Repeat::warm;
       if (noisy) out.time_ns *= std::exp(noise(target_.random_));
       if (fakes::claims(text_, "spiky") && target_.random_() % 20 == 0) out.time_ns *= 2;

@@ -356,6 +356,15 @@ TEST_F(Tuning, WhatIsFarBehindTheBaselineIsNotRacedToTheEnd) {
   EXPECT_GT(last_rung_of("cost=1100000 + 1000*A;"), 0);
 }
 
+TEST_F(Tuning, AMachineThatBecameSlowerDoesNotEndARace) {
+  open();
+  target_.slowdown = 2;
+  const model::Evaluation result = triage("//@ tune A in {1,2,3,4}\ncost=800000 + 200000*A;");
+  EXPECT_EQ(result.tuning->chosen, Values{1});
+  EXPECT_EQ(count_of(*result.tuning, model::TunedFate::unfinished), 0);
+  EXPECT_GT(result.tuning->heats.at(0).log_ratios.at(0).size(), 1U);
+}
+
 TEST_F(Tuning, WhereEachConfigurationIsFarBehindOneBlockTellsIt) {
   open();
   const auto blocks_of_first_heat = [&](const std::string& cost) {

@@ -23,6 +23,7 @@ constexpr std::size_t kMostReasonBytes = 600;  ///< of one configuration's failu
 constexpr double kAlpha = 0.05;                ///< of the intervals in the record
 /// Where even the leader takes so much longer than the baseline, the kernel loses whichever of the best is chosen.
 constexpr double kFarBehind = 0.25;
+const double kFarBehindLog = -std::log1p(kFarBehind);
 
 std::string cut(std::string text) {
   if (text.size() > kMostReasonBytes) text = text.substr(0, kMostReasonBytes) + " ...";
@@ -73,7 +74,9 @@ class Tuner {
       return {};
     }
     TRY(explore());
-    if (far_behind()) return {};
+    if (rungs() == 1) return {};
+    TRY_ASSIGN(const bool loses, far_behind());
+    if (loses) return {};
     for (int rung = 1; rung < rungs() && !out_of_time(); ++rung) {
       const std::vector<int> left = racing();
       if (left.size() < 2) break;
@@ -180,20 +183,39 @@ class Tuner {
     return std::ranges::all_of(baseline_ns_, [](double time) { return time > 0; });
   }
   /// After the first rung, in which all are told against the first arm of its first heat.
-  [[nodiscard]] bool far_behind() const {
+  base::Result<bool> far_behind() {
     const std::optional<int> best = leader();
-    return best && knows_baseline() &&
-           stats::block_log_ratio(baseline_ns_, first_ns_, weights_) + latest(*best) < -std::log1p(kFarBehind);
+    if (!best || !knows_baseline()) return false;
+    const double log_ratio = stats::block_log_ratio(baseline_ns_, first_ns_, weights_) + latest(*best);
+    if (log_ratio >= kFarBehindLog) return false;
+    return loses_to_baseline(entrant(*best).kernel);
   }
   /// Whether all there is runs in this block, and loses: more of them would only tell by how much, which the race with
   /// the opponent tells.
-  [[nodiscard]] bool all_far_behind(const Block& block, const std::vector<int>& active) const {
+  base::Result<bool> all_far_behind(const Block& block, const std::vector<int>& active,
+                                    const std::vector<const model::Kernel*>& kernels) {
     const auto right = std::ranges::count_if(entrants_, [](const Entrant& one) { return !one.failure; });
-    return entrants_.size() == points_.size() && right == std::ssize(active) && knows_baseline() &&
-           std::ranges::all_of(active, [&](int arm) {
-             const auto& times = block.times_ns[static_cast<std::size_t>(arm)];
-             return times && stats::block_log_ratio(baseline_ns_, *times, weights_) < -std::log1p(kFarBehind);
-           });
+    if (entrants_.size() != points_.size() || right != std::ssize(active) || !knows_baseline()) return false;
+    const auto log_ratio = [&](int arm) {
+      return stats::block_log_ratio(baseline_ns_, *block.times_ns[static_cast<std::size_t>(arm)], weights_);
+    };
+    const int best = *std::ranges::max_element(active, {}, log_ratio);
+    if (log_ratio(best) >= kFarBehindLog) return false;
+    return loses_to_baseline(*kernels[static_cast<std::size_t>(best)]);
+  }
+  /// The baseline's times are of when the task was opened, and the machine may have become slower: the two run side by
+  /// side once before a race is given up.
+  base::Result<bool> loses_to_baseline(const model::Kernel& kernel) {
+    BlockRunner runner(measuring_.target, measuring_.task, *measuring_.slots,
+                       {.arms = {&kernel, &measuring_.baseline},
+                        .workloads = workloads_,
+                        .expected_ns = expected_ns_,
+                        .hard_limit = measuring_.hard_limit(),
+                        .seed = measuring_.random()});
+    const auto block = runner.next({0, 1}, stop_);
+    if (!block && block.error().code == base::ErrorCode::cancelled) return tl::make_unexpected(block.error());
+    if (!block || block->disturbed || runner.noisy() || !block->times_ns[0] || !block->times_ns[1]) return false;
+    return stats::block_log_ratio(*block->times_ns[1], *block->times_ns[0], weights_) < kFarBehindLog;
   }
 
   std::vector<int> enter(const std::vector<std::size_t>& configurations) {
@@ -338,7 +360,9 @@ class Tuner {
         const auto place = static_cast<std::size_t>(arm);
         log_ratios[place].push_back(stats::block_log_ratio(first, *block.times_ns[place], weights_));
       }
-      if (rung == 0 && !block.disturbed && !runner.noisy() && all_far_behind(block, active)) break;
+      if (rung > 0 || block_number > 0 || blocks == 1 || block.disturbed || runner.noisy()) continue;
+      TRY_ASSIGN(const bool all_lose, all_far_behind(block, active, solutions));
+      if (all_lose) break;
     }
     for (std::size_t workload = 0; workload < workloads_.size(); ++workload) {
       if (!leader_ns[workload].empty()) expected_ns_[workload] = stats::median(leader_ns[workload]);
