@@ -123,7 +123,9 @@ const TriageDecision& Triage::add(double log_ratio) {
 }
 
 bool Triage::promising() const {
-  return decision_.blocks > 0 && decision_.log_ratio.estimate > std::log1p(rules_.hopeless_gain);
+  if (samples_.empty()) return false;
+  const double estimate = decision_.blocks > 0 ? decision_.log_ratio.estimate : median(samples_);
+  return estimate > std::log1p(rules_.hopeless_gain);
 }
 
 const TriageDecision& Triage::expire() {

@@ -70,7 +70,8 @@ class Triage {
 
   const TriageDecision& decision() const { return decision_; }
   bool decided() const { return decision_.verdict != RaceVerdict::running; }
-  /// The last look's estimate is a gain worth having: more blocks are likely to show it.
+  /// The last look's estimate, before the first look that of all blocks, is a gain worth having: more blocks are likely
+  /// to show it.
   bool promising() const;
   /// All blocks until now, in order: what decide_triage needs to decide again.
   const std::vector<double>& samples() const { return samples_; }

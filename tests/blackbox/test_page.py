@@ -92,7 +92,7 @@ class ARun(PageCase):
         run = first["read"][0].removeprefix("Run ")
         self.model.let_go()
         second = self.use({"go": f"#/runs/{run}"}, {"wait": "#status", "text": "interrupted"}, {"tab": "Resume"}, {"press": "Enter"},
-                          {"wait": "#status", "text": "done"}, {"read": ".lead"}, {"read": "#count"}, {"count": "script"}, {"read": "title"})
+                          {"wait": "#status", "text": "done"}, {"wait": "#count", "text": "24 candidates"}, {"read": ".lead"}, {"read": "#count"}, {"count": "script"}, {"read": "title"})
         self.assertEqual(second["console"], [])
         result = self.succeed("show", run, "--json", "--workspace", self.workspace).last["result"]
         self.assertEqual(result["outcome"], "improved")

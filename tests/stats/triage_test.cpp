@@ -160,7 +160,7 @@ TEST(Triage, DecidesWithWhatThereIsWhenTheTimeIsUp) {
 TEST(Triage, PromisesAGainWhileItIsNotCertain) {
   Triage level;
   Triage gain;
-  EXPECT_FALSE(gain.promising());  // nothing was looked at
+  EXPECT_FALSE(gain.promising());  // there are no blocks
   for (int block = 0; block < 24; ++block) {
     level.add(0.005 + (block % 2 == 0 ? 0.04 : -0.04));
     gain.add(0.02 + (block % 2 == 0 ? 0.04 : -0.04));
@@ -168,6 +168,16 @@ TEST(Triage, PromisesAGainWhileItIsNotCertain) {
   EXPECT_FALSE(level.promising());
   EXPECT_TRUE(gain.promising());
   EXPECT_FALSE(gain.decided());
+}
+
+TEST(Triage, PromisesBeforeItsFirstLook) {
+  // Where a block takes a second, time is up before the first look, which one more block would reach.
+  Triage gain;
+  Triage loss;
+  gain.add(0.3);
+  loss.add(-0.3);
+  EXPECT_TRUE(gain.promising());
+  EXPECT_FALSE(loss.promising());
 }
 
 TEST(Triage, IgnoresBlocksAfterItsDecision) {
