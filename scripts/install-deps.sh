@@ -13,7 +13,7 @@ build=(
   libsqlite3-dev libexpected-dev libseccomp-dev libssl-dev libxxhash-dev
   libclang1-19 libclang-19-dev libtree-sitter-dev
 )
-checks=(libgtest-dev libgmock-dev libbenchmark-dev clang-tidy clang-format clang libclang-rt-14-dev ccache curl python3-venv chromium openssh-client
+checks=(libgtest-dev libgmock-dev libbenchmark-dev clang-tidy clang-format clang lld libclang-rt-14-dev ccache curl python3-venv chromium openssh-client
         python3-yaml python3-jsonschema)
 # For the tests against the SurrealDB engine, which are skipped where they are not to be had.
 surreal=(nodejs npm)
