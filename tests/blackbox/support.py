@@ -331,9 +331,13 @@ def with_task(repository, *changes):
     toml.write_text(text.replace('["python3", "{task}/', '["python3", "-S", "{task}/'), encoding="utf-8")
 
 
+# Taken out of the command line before the tests run.
+LONG = "--long" in sys.argv
+
+
 def takes_long():
     """Whether --long was given, for a test that does more then (make check-long)."""
-    return "--long" in sys.argv
+    return LONG
 
 
 def main():
