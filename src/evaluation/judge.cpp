@@ -17,6 +17,18 @@ using model::Status;
 /// Largest source of a model that is worth a compiler's time, bytes.
 constexpr std::size_t kLargestSource = std::size_t{256} << 10;
 
+/// Its comparison with the opponent that it was raced against says nothing of another one; its times hold.
+void forget_opponent(Evaluation& evaluation) {
+  evaluation.verdict = model::Verdict::none;
+  evaluation.ratio.reset();
+  if (evaluation.status == Status::passed) evaluation.reason.clear();
+  for (model::WorkloadTiming& workload : evaluation.workloads) {
+    workload.ratio.reset();
+    workload.reference_ns.reset();
+    workload.reference_peak_bytes.reset();
+  }
+}
+
 /// A tripwire for what no compiler needs to see; not a verdict on intent.
 std::string refuse_text(const std::string& text) {
   if (text.find_first_not_of(" \t\r\n") == std::string::npos) return "the source is empty";
@@ -143,6 +155,7 @@ class Judging {
     Evaluation same = id == opponents ? same_as_opponent() : *found->second;
     if (out_.evaluation.tuning) same.tuning = std::move(out_.evaluation.tuning);
     if (id != opponents) same.duplicate_of = same.source_id;
+    if (same.opponent != options_.known->opponent) forget_opponent(same);
     same.samples.clear();
     same.stages.clear();
     out_.evaluation = std::move(same);

@@ -48,7 +48,9 @@ struct Judgement {
   std::optional<model::Kernel> chosen;      ///< the configuration, of a candidate that left values open
   /// The source id is that of the configuration, where one was chosen; the stages begin with the one build.
   model::Evaluation evaluation;
-  bool known = false;  ///< the evaluation is that of the same program; nothing was measured, or nothing more
+  /// The evaluation is that of the same program; nothing was measured, or nothing more. It has a ratio and a verdict
+  /// where that program was raced against this opponent.
+  bool known = false;
 };
 
 /// Builds, verifies and races a candidate against the opponent: the cheapest first, the first failure ends it.

@@ -307,7 +307,8 @@ std::string outcome_text(const AttemptOutcome& outcome) {
   if (!outcome.candidate) return outcome.note.empty() ? "no answer" : outcome.note;
   const model::Evaluation& evaluation = outcome.candidate->evaluation;
   if (evaluation.status != model::Status::passed) return std::string(model::to_string(evaluation.status));
-  if (!evaluation.ratio) return "passed, not raced";
+  if (!evaluation.ratio)
+    return outcome.duplicate ? "known already, not raced against this kernel" : "passed, not raced";
   char text[32];
   std::snprintf(text, sizeof text, "%.2fx", evaluation.ratio->estimate);
   return outcome.duplicate ? std::string(text) + " (known already)" : text;

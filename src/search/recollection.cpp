@@ -54,6 +54,7 @@ std::map<std::pair<int, int>, Branch> branches_of(const std::vector<AttemptOutco
     branch.parent = outcome.parent;
     if (!outcome.candidate || outcome.candidate->evaluation.status == model::Status::not_measured) continue;
     const model::Evaluation& evaluation = outcome.candidate->evaluation;
+    if (evaluation.status == model::Status::passed && !evaluation.ratio) continue;  // not raced against this parent
     branch.judged = true;
     if (!evaluation.ratio) continue;
     branch.faster = branch.faster || evaluation.verdict == model::Verdict::faster;

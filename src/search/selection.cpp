@@ -20,6 +20,13 @@ bool measured(const AttemptOutcome& outcome) {
          outcome.candidate->evaluation.ratio;
 }
 
+/// Known from a race against another parent: it has no ratio, and its times hold.
+bool raced_elsewhere(const AttemptOutcome& outcome) {
+  if (!outcome.candidate || !outcome.duplicate) return false;
+  const model::Evaluation& evaluation = outcome.candidate->evaluation;
+  return evaluation.status == Status::passed && !evaluation.ratio && !evaluation.opponent.empty();
+}
+
 double effect(const AttemptOutcome& outcome) {
   return outcome.candidate->evaluation.ratio->estimate;
 }
@@ -145,7 +152,7 @@ std::vector<PaperEntrant> fill_beam_as_published(const std::vector<AttemptOutcom
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     const AttemptOutcome& outcome = outcomes[i];
     PaperEntrant entrant{i, outcome.parent, true, std::numeric_limits<double>::infinity()};
-    if (measured(outcome)) {
+    if (measured(outcome) || raced_elsewhere(outcome)) {
       entrant.is_parent_code = false;
       entrant.latency_ns = latency_ns(outcome.candidate->evaluation);
     }

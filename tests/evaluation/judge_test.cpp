@@ -222,6 +222,24 @@ TEST_F(Judge, KnownProgram_GetsItsVerdict) {
   EXPECT_EQ(machine.triages, 0);
 }
 
+TEST_F(Judge, ProgramKnownFromAnotherOpponent_HasItsTimesAndNoRatio) {
+  const model::Evaluation first = machine.triage(source("speed=2"), source("speed=4"), {}).value();
+  const model::Evaluation again = machine.triage(source("speed=3"), baseline, {}).value();
+  by_code[first.machine_code_id] = std::make_shared<model::Evaluation>(first);
+  by_code[again.machine_code_id] = std::make_shared<model::Evaluation>(again);
+
+  const auto other = judge_known("speed=2\nnote");
+  const auto same = judge_known("speed=3\nnote");
+
+  EXPECT_TRUE(other.value().known);
+  EXPECT_EQ(other->evaluation.status, Status::passed);
+  EXPECT_EQ(other->evaluation.verdict, Verdict::none);
+  EXPECT_FALSE(other->evaluation.ratio);
+  EXPECT_EQ(other->evaluation.workloads.at(0).time_ns, first.workloads.at(0).time_ns);
+  EXPECT_EQ(same.value().evaluation.verdict, Verdict::faster);
+  EXPECT_DOUBLE_EQ(same->evaluation.ratio.value().estimate, 3);
+}
+
 TEST_F(Judge, ConfigurationThatIsKnown_KeepsItsOwnTuning) {
   const model::Solution open = source("//@ tune A in {1, 2}\nspeed=2");
   const model::Solution chosen = model::with_values(open, {2});

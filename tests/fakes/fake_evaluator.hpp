@@ -82,6 +82,7 @@ class FakeEvaluator : public NamedEvaluator {
       evaluation.machine_code_id = machine_code(model::main_text(model::with_values(candidate, *tuning->chosen)));
     }
     const double ratio = speed / claimed_speed(model::main_text(opponent));
+    evaluation.opponent = model::source_id(opponent);
     evaluation.kind = model::EvaluationKind::triage;
     evaluation.ratio = model::Interval{ratio, ratio * 0.99, ratio * 1.01};
     evaluation.verdict = ratio > 1.01   ? model::Verdict::faster

@@ -164,6 +164,8 @@ TEST(OutcomeText, EachOutcome_ReadsAsListed) {
   EXPECT_EQ(outcome_text(outcome), "2.31x");
   outcome.duplicate = true;
   EXPECT_EQ(outcome_text(outcome), "2.31x (known already)");
+  evaluation.ratio.reset();
+  EXPECT_EQ(outcome_text(outcome), "known already, not raced against this kernel");
 }
 
 }  // namespace

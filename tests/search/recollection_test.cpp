@@ -142,8 +142,9 @@ TEST(CreditOf, SpeaksOnlyOfWhatWasMeasured) {
     made.candidate->evaluation.ratio = model::Interval{1.2, 1.1, 1.3};
     return made;
   };
-  const std::vector<AttemptOutcome> outcomes{outcome(0, model::Verdict::faster), outcome(1, model::Verdict::tie),
-                                             outcome(2, std::nullopt)};
+  std::vector<AttemptOutcome> outcomes{outcome(0, model::Verdict::faster), outcome(1, model::Verdict::tie),
+                                       outcome(2, std::nullopt), outcome(3, model::Verdict::none)};
+  outcomes[3].candidate->evaluation.ratio.reset();  // known from a race against another parent
   const auto events = credit_of("r", 0, outcomes, {{it}});
   ASSERT_EQ(events.size(), 3U);
   EXPECT_EQ(events[0].kind, memory::CreditEvent::Kind::shown);

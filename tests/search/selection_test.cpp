@@ -154,6 +154,20 @@ TEST(FillBeamAsPublished, ABranchIsRepresentedByItsAttemptOfLeastLatency) {
   EXPECT_EQ(beam[0].outcome, 1U);
 }
 
+TEST(FillBeamAsPublished, WhatWasRacedAgainstAnotherParentCountsByItsTimes) {
+  std::vector outcomes{attempt(0, 0, 0, 0.5), attempt(0, 1, 0, 2), attempt(0, 2, 0, 0)};
+  for (const std::size_t i : {1U, 2U}) {
+    outcomes[i].duplicate = true;
+    outcomes[i].candidate->evaluation.ratio.reset();
+    outcomes[i].candidate->evaluation.opponent = "another";
+  }
+  const auto beam = fill_beam_as_published(outcomes, 3);
+  ASSERT_EQ(beam.size(), 3U);
+  EXPECT_EQ(beam[0].outcome, 1U);
+  EXPECT_DOUBLE_EQ(beam[0].latency_ns, kBaselineNs / 2);
+  EXPECT_TRUE(beam[2].is_parent_code);
+}
+
 TEST(KeptForPlayoff, KeepsFasterAndProbablyFaster) {
   model::Evaluation evaluation;
   evaluation.status = Status::passed;
