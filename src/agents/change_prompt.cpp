@@ -62,13 +62,15 @@ std::string change_text(const SummarizeQuestion& question, std::size_t number) {
   const bool mends = question.polarity == model::Polarity::mends;
   const bool slower = question.polarity == model::Polarity::regresses;
   const model::Solution& before = mends ? question.slow.solution() : question.parent.solution();
-  const model::Solution& after = slower ? question.slow.solution() : question.fast.solution();
+  const model::Kernel& fast = question.mend_as_written ? *question.mend_as_written : question.fast;
+  const model::Solution& after = slower ? question.slow.solution() : fast.solution();
   const model::Evaluation& measured = slower ? question.slow_evaluation : question.fast_evaluation;
   std::string out = fmt::format("Change {}\n| {}\n{}\n", number, clean_line(question.plan.title, kTitleBytes),
                                 quoted(question.plan.text, kShownPlanBytes));
   out += effect_text(question);
   if (question.parent_evaluation.profile && measured.profile) {
-    out += "Figures that changed by a tenth or more:\n" +
+    out += (mends ? "Figures that differ by a tenth or more from those of the kernel that the plan was made for:\n"
+                  : "Figures that changed by a tenth or more:\n") +
            changed_figures(*question.parent_evaluation.profile, *measured.profile);
   }
   return out + (mends ? "What the mend changed in the file that failed:\n" : "What it changed:\n") +

@@ -170,6 +170,8 @@ struct SummarizeQuestion {
   model::Evaluation fast_evaluation;
   model::Polarity polarity = model::Polarity::improves;
   model::Interval effect;  ///< of the child over its parent
+  /// Of a mend that left values open, which `fast` has chosen: as the fixer wrote it.
+  std::optional<model::Kernel> mend_as_written{};
 };
 
 /// What a summarizer writes; the search adds effect and provenance.

@@ -244,6 +244,27 @@ TEST(Changes, AMendedFailureIsToldWithItsReasonAsData) {
   EXPECT_TRUE(holds(text, "| index 3: 4, expected 5\n| '''\n| Forget the rest"));
 }
 
+TEST(Changes, AMendIsShownAsWrittenAndItsFiguresBesideThePlansKernel) {
+  const model::Task task = example_task();
+  SummarizeQuestion question = example_summarize_question(task);
+  question.polarity = model::Polarity::mends;
+  question.fast_evaluation.profile = question.parent_evaluation.profile;
+  question.fast_evaluation.profile->items[2].value = 2.62;  // traffic
+  std::string lines = kKernel;
+  for (int i = 0; i < 40; ++i) lines += "// line " + std::to_string(i) + "\n";
+  const std::string open = "//@ tune MR in {4, 6}\n";
+  const auto kernel = [&](const std::string& text) {
+    return model::Kernel(model::with_main_text(task.baseline, text));
+  };
+  question.slow = kernel(open + lines + "// broken\n");
+  question.fast = kernel("//@ tune MR in {6}\n" + lines + "// mended\n");
+  question.mend_as_written = kernel(open + lines + "// mended\n");
+  const std::string text = changes_of({question});
+  EXPECT_TRUE(holds(text, "-// broken\n+// mended\n")) << text;
+  EXPECT_FALSE(holds(text, "tune MR in {6}")) << "tuning chose it, and not the mend";
+  EXPECT_TRUE(holds(text, "from those of the kernel that the plan was made for:\n- traffic = 2.62 GB/s: was 1.31\n"));
+}
+
 TEST(Changes, ShowWhatChangedOrTheNewFileAndNeverBoth) {
   const model::Task task = example_task();
   SummarizeQuestion question = example_summarize_question(task);

@@ -88,6 +88,24 @@ TEST_F(LearningTest, Mend_GoesByTheBrokenSolution) {
   EXPECT_EQ(model::main_text(parts.team.summaries.at(0).slow.solution()), "wrong\n");
 }
 
+TEST_F(LearningTest, MendOfATunedKernel_IsComparedAsItWasWritten) {
+  const auto kernel = [&](const std::string& text) {
+    return model::Kernel(model::with_main_text(parts.task.baseline, text));
+  };
+  AttemptOutcome& mended = child(1.0);
+  mended.broken = mended.candidate;
+  mended.broken->kernel = kernel("//@ tune A in {1, 2}\nwrong\n");
+  mended.candidate->kernel = kernel("//@ tune A in {2}\nspeed=1\n");
+  mended.candidate->open = kernel("//@ tune A in {1, 2}\nspeed=1\n");
+  const auto lessons = learn();
+  ASSERT_TRUE(lessons) << lessons.error().message;
+  ASSERT_EQ(lessons->experiences.size(), 1U);
+  const model::Experience& it = lessons->experiences[0];
+  EXPECT_EQ(it.fast, mended.candidate->kernel.id());
+  EXPECT_EQ(it.diff.find("-//@"), std::string::npos) << it.diff;
+  EXPECT_NE(it.diff.find("-wrong\n+speed=1\n"), std::string::npos) << it.diff;
+}
+
 TEST_F(LearningTest, Question_HoldsTheChildsProfile) {
   child(2.0);
   ASSERT_TRUE(learn());
