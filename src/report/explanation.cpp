@@ -26,7 +26,7 @@ constexpr double kRewrittenShare = 0.4;
 constexpr std::size_t kLinesToRewrite = 20;
 
 bool is_time(const std::string& unit) {
-  return unit == "ns" || unit == "us" || unit == "ms" || unit == "s";
+  return nanoseconds_of(0, unit).has_value();
 }
 
 /// The figures that a step changed: all times, those of launches that only one of the kernels has too, then the rest in
@@ -187,14 +187,17 @@ class Lesson {
     const auto profile = story_.profiles.find(model::source_id(story_.run.task.baseline));
     const auto raced = std::ranges::find(confirmed, model::Role::race, &model::WorkloadTiming::role);
     if (profile == story_.profiles.end() || raced == confirmed.end() || !raced->reference_ns) return {};
-    const model::ProfileItem* const cold = item_of(profile->second, "cold time");
-    if (cold == nullptr || cold->unit != "ns" || cold->value <= 0) return {};
-    if (std::abs(*raced->reference_ns / cold->value - 1) < kTellingChange) return {};
+    const std::string name = story_.run.task.cpu.cache == model::Cache::warm ? "warm time" : "cold time";
+    const model::ProfileItem* time = item_of(profile->second, name);
+    if (time == nullptr) time = item_of(profile->second, raced->name + ": " + name);  // of several workloads
+    const auto profiled_ns = time == nullptr ? std::nullopt : nanoseconds_of(time->value, time->unit);
+    if (!profiled_ns || *profiled_ns <= 0) return {};
+    if (std::abs(*raced->reference_ns / *profiled_ns - 1) < kTellingChange) return {};
     return {
         fmt::format("The baseline took {} in the confirmation and {} when the search profiled it. A confirmation takes "
                     "both kernels' times in turn, in fresh processes on fresh inputs, so its ratio holds, but it may "
                     "differ from the play-offs' by as much.",
-                    format_ns(*raced->reference_ns), format_ns(cold->value))};
+                    format_ns(*raced->reference_ns), format_ns(*profiled_ns))};
   }
 
   static std::string unseen_text(const model::WorkloadTiming& workload, const Explanation& out) {

@@ -50,10 +50,15 @@ std::string format_ns(double nanoseconds) {
   return base::duration_text(nanoseconds);
 }
 
+std::optional<double> nanoseconds_of(double value, const std::string& unit) {
+  static const std::map<std::string, double> kNanoseconds{{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+  const auto found = kNanoseconds.find(unit);
+  return found == kNanoseconds.end() ? std::nullopt : std::optional(value * found->second);
+}
+
 std::string format_quantity(double value, const std::string& unit) {
   if (!std::isfinite(value)) return kUnknown;
-  static const std::map<std::string, double> kNanoseconds{{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
-  if (const auto time = kNanoseconds.find(unit); time != kNanoseconds.end()) return format_ns(value * time->second);
+  if (const auto time = nanoseconds_of(value, unit)) return format_ns(*time);
   const double size = std::abs(value);
   const int decimals = size >= 999.5 || value == std::round(value) ? 0 : size >= 99.95 ? 1 : size >= 9.995 ? 2 : 3;
   const std::string text = size >= 9999.5 && size < 1e18 ? format_count(static_cast<std::int64_t>(std::llround(value)))

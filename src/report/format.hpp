@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "model/evaluation.hpp"
@@ -11,6 +12,9 @@ namespace accelopt::report {
 
 /// "820 ns", "1.24 us", "12.4 ms", "3.10 s": three digits.
 std::string format_ns(double nanoseconds);
+
+/// A time of that unit; none: it is no unit of time.
+std::optional<double> nanoseconds_of(double value, const std::string& unit);
 
 /// A value of a profile: "12.6 ms" of 12553 us, "5.313 GFLOP/s", "1,280,000 B". Never an exponent, except of tiny
 /// values.

@@ -103,6 +103,9 @@ class Story {
     out_.device_summary = text_at(member(opened, "device"), "summary");
     out_.task_header = text_at(opened, "task_header");
     if (auto baseline = decoded<model::Evaluation>(member(opened, "baseline"))) out_.baseline = std::move(*baseline);
+    // Where the opening profiled the baseline, no step of its own does.
+    if (const auto& profile = out_.baseline.profile; profile && !profile->items.empty())
+      out_.profiles.try_emplace(model::source_id(out_.run.task.baseline), *profile);
   }
 
   void take_plans(const StepRecord& step) {

@@ -21,6 +21,12 @@ TEST(Format, QuantitiesHaveNoExponent) {
   EXPECT_EQ(format_quantity(0.00001, "flop/B"), "1e-05 flop/B");
 }
 
+TEST(Format, TimesOfAProfileInNanoseconds) {
+  EXPECT_EQ(nanoseconds_of(12.5, "us"), 12'500);
+  EXPECT_EQ(nanoseconds_of(2, "ns"), 2);
+  EXPECT_EQ(nanoseconds_of(2, "GB/s"), std::nullopt);
+}
+
 TEST(Format, Durations) {
   EXPECT_EQ(format_ns(0), "0 ns");
   EXPECT_EQ(format_ns(820.4), "820 ns");

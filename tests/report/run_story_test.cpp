@@ -161,6 +161,45 @@ TEST(Explanation, EachStep_HasItsEffectItsDiffAndWhatWasTriedBeside) {
   EXPECT_EQ(told.steps[0].mended.size(), 1U);
 }
 
+/// The two rounds with what the opening profiled of the baseline, and what its first child's profile and the
+/// confirmation say.
+RunRecord two_rounds_profiled(const std::string& item) {
+  RunRecord record = two_rounds();
+  model::Evaluation opened;
+  opened.profile = model::Profile{{{item, 500, "us", "median"}}, {}};
+  record.steps.insert(record.steps.begin(), step("open", {}, {{"baseline", Json(opened)}}));
+  record.steps.push_back(
+      step("profile:" + id_of("int second;"), {}, Json(model::Profile{{{item, 200, "us", "median"}}, {}})));
+  for (journal::StepRecord& one : record.steps) {
+    if (!one.key.kind.starts_with("confirm:")) continue;
+    auto confirmed = one.output.get<model::Evaluation>();
+    model::WorkloadTiming& timing = confirmed.workloads.emplace_back();
+    timing.name = "w1";
+    timing.time_ns = 250'000;
+    timing.reference_ns = 750'000;
+    one.output = Json(confirmed);
+  }
+  return record;
+}
+
+TEST(Explanation, AStepFromTheBaseline_HasTheProfileOfTheOpening) {
+  const Explanation told = explain(story_of(two_rounds_profiled("cold time")));
+
+  ASSERT_EQ(told.steps[0].profile.size(), 1U);
+  EXPECT_EQ(told.steps[0].profile[0].before, 500);
+  EXPECT_EQ(told.steps[0].profile[0].after, 200);
+}
+
+TEST(Explanation, ABaselineThatTheConfirmationTimedOtherwise_IsTold) {
+  for (const char* item : {"cold time", "w1: cold time"}) {
+    const Explanation told = explain(story_of(two_rounds_profiled(item)));
+
+    ASSERT_EQ(told.differs.size(), 1U) << item;
+    EXPECT_TRUE(told.differs[0].starts_with("The baseline took 750 us in the confirmation and 500 us when")) << item;
+  }
+  EXPECT_TRUE(explain(story_of(two_rounds_profiled("warm time"))).differs.empty());
+}
+
 TEST(Explanation, OfARunWithoutAWinner_TellsWhatWasTried) {
   RunRecord record = two_rounds();
   record.run.result = Json{{"reason", "none was faster"}};
