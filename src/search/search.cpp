@@ -166,7 +166,10 @@ class Search {
                             .threads = threads_};
     TRY_ASSIGN(auto outcomes, search::explore(exploration));
     waiting_ = std::any_of(outcomes.begin(), outcomes.end(), [](const auto& o) { return o.put_off; });
-    if (waiting_) expect_play_off(outcomes);
+    if (waiting_) {
+      TRY(hints_.close(iteration_));
+      expect_play_off(outcomes);
+    }
     TRY(keep_profiles());
     const bool any =
         std::any_of(outcomes.begin(), outcomes.end(), [](const auto& o) { return o.candidate.has_value(); });

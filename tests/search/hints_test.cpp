@@ -51,6 +51,32 @@ TEST_F(HintsTest, Resumed_TakesWhatWasTaken) {
   EXPECT_EQ(again.take(1).value(), "b");
 }
 
+TEST_F(HintsTest, RoundWithPlans_KeepsThem) {
+  const std::vector<journal::StepKey> answered{{{.iteration = 0, .parent = 0, .plan = 1}, "plan"},
+                                               {{.iteration = 1, .parent = 0}, "plans"},
+                                               {{}, "chat:planner i2.b0.p0 try0"}};
+  Recorder recorder(*journal_, "r1", Missing::do_it);
+  for (const journal::StepKey& key : answered) ASSERT_TRUE(recorder.record(key, {}, {{"answered", true}}));
+  told_ = {"a"};
+  Hints hints(source(), recorder, events_);
+  for (const int round : {0, 1, 2}) EXPECT_EQ(hints.take(round).value(), "") << round;
+  EXPECT_EQ(hints.take(3).value(), "a");
+}
+
+TEST_F(HintsTest, RoundThatWaits_TakesNoMore) {
+  Recorder first(*journal_, "r1", Missing::do_it);
+  Hints hints(source(), first, events_);
+  EXPECT_EQ(hints.take(0).value(), "");
+  ASSERT_TRUE(hints.close(0));
+  told_ = {"a"};
+  Recorder second(*journal_, "r1", Missing::do_it);
+  Hints again(source(), second, events_);
+  EXPECT_EQ(again.take(0).value(), "");
+  EXPECT_EQ(again.take(1).value(), "a");
+  ASSERT_TRUE(again.close(1));
+  EXPECT_EQ(journal_->steps("r1").value().size(), 2U);
+}
+
 TEST_F(HintsTest, Replay_ReadsTheRecordAlone) {
   told_ = {"a"};
   Recorder first(*journal_, "r1", Missing::do_it);
