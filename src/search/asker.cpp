@@ -58,7 +58,8 @@ base::Outcome<Answer<T>> Asker::ask(AgentRole role, const journal::StepKey& key,
                                     Ask&& ask) {
   // A budget that is used up refuses what is not on record, and only that: a resumed run decides as it did.
   auto answer = recorder_.once_hashed<Answer<T>>(key, input_hash, [&]() -> base::Outcome<Answer<T>> {
-    if (!budget_.may_ask()) return base::ending("nothing new is begun: " + budget_.explanation());
+    const bool may = role == AgentRole::planner ? budget_.may_plan() : budget_.may_ask();
+    if (!may) return base::ending("nothing new is begun: " + budget_.explanation());
     return ask();
   });
   if (answer) {
@@ -133,16 +134,24 @@ base::Outcome<Answer<std::vector<model::Plan>>> Asker::plans(const agents::PlanQ
                                        input_hash, [&] { return team_.planner->plans(question, stop); });
 }
 
-base::Outcome<Answer<model::Kernel>> Asker::execute(const agents::ExecuteQuestion& question, std::stop_token stop) {
+base::Outcome<Answer<model::Kernel>> Asker::execute(const agents::ExecuteQuestion& question, std::stop_token stop,
+                                                    Budget::KeptEvaluation* kept) {
   const std::string input = base::json_object("kernel", question.kernel.id(), "plan", question.plan);
   return ask<model::Kernel>(AgentRole::executor, {question.context.identity, step_name(StepKind::execute)},
-                            base::sha256_hex(input), [&] { return team_.executor->execute(question, stop); });
+                            base::sha256_hex(input), [&]() -> base::Outcome<Answer<model::Kernel>> {
+                              if (kept != nullptr) TRY(kept->keep(stop));
+                              return team_.executor->execute(question, stop);
+                            });
 }
 
-base::Outcome<Answer<model::Kernel>> Asker::fix(const agents::FixQuestion& question, std::stop_token stop) {
+base::Outcome<Answer<model::Kernel>> Asker::fix(const agents::FixQuestion& question, std::stop_token stop,
+                                                Budget::KeptEvaluation* kept) {
   const Json input = {{"broken", question.broken.id()}, {"diagnostics", question.diagnostics}};
   return ask<model::Kernel>(AgentRole::fixer, {question.context.identity, step_name(StepKind::fix)}, hash_of(input),
-                            [&] { return team_.fixer->fix(question, stop); });
+                            [&]() -> base::Outcome<Answer<model::Kernel>> {
+                              if (kept != nullptr) TRY(kept->keep(stop));
+                              return team_.fixer->fix(question, stop);
+                            });
 }
 
 base::Outcome<Answer<std::optional<agents::Lesson>>> Asker::summarize(const agents::SummarizeQuestion& question,

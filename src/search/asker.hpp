@@ -28,8 +28,11 @@ class Asker {
   /// Several plans from one question.
   base::Outcome<agents::Answer<std::vector<model::Plan>>> plans(const agents::PlanQuestion& question,
                                                                 const std::string& input_hash, std::stop_token stop);
-  base::Outcome<agents::Answer<model::Kernel>> execute(const agents::ExecuteQuestion& question, std::stop_token stop);
-  base::Outcome<agents::Answer<model::Kernel>> fix(const agents::FixQuestion& question, std::stop_token stop);
+  /// `kept`: an evaluation is kept for the answer, unless that is on record; null: none is.
+  base::Outcome<agents::Answer<model::Kernel>> execute(const agents::ExecuteQuestion& question, std::stop_token stop,
+                                                       Budget::KeptEvaluation* kept = nullptr);
+  base::Outcome<agents::Answer<model::Kernel>> fix(const agents::FixQuestion& question, std::stop_token stop,
+                                                   Budget::KeptEvaluation* kept = nullptr);
   base::Outcome<agents::Answer<std::optional<agents::Lesson>>> summarize(const agents::SummarizeQuestion& question,
                                                                          std::stop_token stop);
   /// Lessons on several changes from one question; not empty.

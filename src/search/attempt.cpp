@@ -126,7 +126,7 @@ class Attempt {
     move_to(AttemptState::executing);
     context_.identity.fix = 0;
     TRY_ASSIGN(const auto answer,
-               shared_.asker.execute({context_, parent_.kernel, plan_, better()}, shared_.stops.wind_down));
+               shared_.asker.execute({context_, parent_.kernel, plan_, better()}, shared_.stops.wind_down, kept()));
     if (!answer.value) {
       outcome_.note = "no answer: " + answer.lost;
       return std::nullopt;
@@ -152,7 +152,7 @@ class Attempt {
     context_.identity.fix = fix;
     const agents::FixQuestion question{context_,      parent_.kernel, broken,   plan_,
                                        judged.status, judged.reason,  earlier_, better()};
-    const auto answer = shared_.asker.fix(question, shared_.stops.wind_down);
+    const auto answer = shared_.asker.fix(question, shared_.stops.wind_down, kept());
     if (!answer && answer.error().why == Why::failed) return tl::make_unexpected(answer.error());
     if (!answer) {
       outcome_.put_off = answer.error().why == Why::put_off;
@@ -184,8 +184,15 @@ class Attempt {
       return {};
     };
     RecordedEvaluator evaluator(shared_.measurer, context_.identity, kernel, parent_);
-    return evaluation::judge(evaluator, kernel, parent_.kernel,
-                             {.known = &known, .begin = begin, .stop = shared_.stops.abort});
+    auto judged = evaluation::judge(evaluator, kernel, parent_.kernel,
+                                    {.known = &known, .begin = begin, .stop = shared_.stops.abort});
+    kept_.give_back();
+    return judged;
+  }
+
+  /// In stages, all answers come before the first evaluation: one that waited for another's would wait for ever.
+  [[nodiscard]] Budget::KeptEvaluation* kept() {
+    return shared_.flow.schedule() == Schedule::stages ? nullptr : &kept_;
   }
 
   base::Outcome<void> take_evaluation(const Kernel& kernel) {
@@ -193,7 +200,9 @@ class Attempt {
     // A replay builds nothing and takes nothing: the build says that it is not on record, as where the budget of the
     // run had no evaluation left.
     if (on_record == OnRecord::no && shared_.measurer.replaying()) return {};
-    if (shared_.budget.take_evaluation(kernel.id(), on_record)) return {};
+    const bool taken = shared_.budget.take_evaluation(kernel.id(), on_record);
+    kept_.give_back();
+    if (taken) return {};
     return base::ending("no evaluation is left in the budget");
   }
 
@@ -269,6 +278,7 @@ class Attempt {
   const Candidate& parent_;
   const model::Plan& plan_;
   AttemptOutcome outcome_;
+  Budget::KeptEvaluation kept_{shared_.budget};
   std::set<std::string> failed_;
   std::vector<agents::FailedTry> earlier_;  ///< oldest first
   std::string title_;                       ///< what the last fix says that the solution now is

@@ -145,6 +145,13 @@ bool Budget::may_ask() {
   return !ended_by_;
 }
 
+bool Budget::may_plan() {
+  const std::scoped_lock lock(mutex_);
+  look_at_limits();
+  if (!ended_by_ && kept_ == 0 && all_taken_but(0)) end_by(EndReason::max_evaluations, {});
+  return !ended_by_;
+}
+
 bool Budget::may_measure() {
   const std::scoped_lock lock(mutex_);
   look_at_limits();
@@ -167,8 +174,7 @@ bool Budget::take_evaluation(const std::string& source_id, OnRecord on_record) {
   if (on_record == OnRecord::no) {
     look_at_limits();
     if (measuring_ended()) return false;
-    const int counted = std::max(static_cast<int>(evaluated_.size()), before_.evaluations + taken_);
-    if (settings_.max_evaluations && counted >= *settings_.max_evaluations) {
+    if (all_taken_but(0)) {
       if (!ended_by_) end_by(EndReason::max_evaluations, {});
       return false;
     }
@@ -176,6 +182,39 @@ bool Budget::take_evaluation(const std::string& source_id, OnRecord on_record) {
   }
   evaluated_.insert(source_id);
   return true;
+}
+
+bool Budget::all_taken_but(int evaluations) const {
+  const int taken = std::max(static_cast<int>(evaluated_.size()), before_.evaluations + taken_);
+  return settings_.max_evaluations && taken + evaluations >= *settings_.max_evaluations;
+}
+
+base::Outcome<void> Budget::KeptEvaluation::keep(const std::stop_token& stop) {
+  Budget& budget = budget_;
+  if (kept_ || !budget.settings_.max_evaluations) return {};
+  std::unique_lock lock(budget.mutex_);
+  for (;;) {
+    budget.look_at_limits();
+    if (budget.ended_by_) return base::ending("nothing new is begun: " + budget.explanation_);
+    if (stop.stop_requested()) return base::ending("stopped while waiting for the budget");
+    if (!budget.all_taken_but(budget.kept_)) break;
+    if (budget.kept_ == 0) {
+      budget.end_by(EndReason::max_evaluations, {});
+      continue;
+    }
+    budget.released_.wait(lock, stop, [&budget, seen = budget.releases_] { return budget.releases_ != seen; });
+  }
+  ++budget.kept_;
+  kept_ = true;
+  return {};
+}
+
+void Budget::KeptEvaluation::give_back() {
+  if (!std::exchange(kept_, false)) return;
+  const std::scoped_lock lock(budget_.mutex_);
+  --budget_.kept_;
+  ++budget_.releases_;
+  budget_.released_.notify_all();
 }
 
 void Budget::count_put_off(int evaluations) {

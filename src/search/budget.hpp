@@ -48,12 +48,34 @@ class Budget {
 
   /// Whether another question may be asked. False from the first limit on that is reached.
   bool may_ask();
+  /// The same of a question for plans, which need evaluations: it ends the budget where none is left.
+  bool may_plan();
   /// Whether another candidate may be measured.
   bool may_measure();
   /// Takes the evaluation of a source off the budget; false, and nothing taken, when there is none left. One that is on
   /// record was paid for already and is only counted. Each source is built once and counts once, however many attempts
   /// give it.
   bool take_evaluation(const std::string& source_id, OnRecord on_record = OnRecord::no);
+
+  /// One of the evaluations that are left, kept for an answer to come, so that none is asked for in vain. Given back at
+  /// its end. Must not outlive the budget.
+  class KeptEvaluation {
+   public:
+    explicit KeptEvaluation(Budget& budget) : budget_(budget) {}
+    KeptEvaluation(const KeptEvaluation&) = delete;
+    KeptEvaluation& operator=(const KeptEvaluation&) = delete;
+    ~KeptEvaluation() { give_back(); }
+    /// Waits while all that are left are kept for others, and ends the budget where none is left.
+    /// Ending: the budget is used up, or `stop` was asked for.
+    base::Outcome<void> keep(const std::stop_token& stop);
+    /// Once the answer has taken an evaluation, or needs none.
+    void give_back();
+
+   private:
+    Budget& budget_;
+    bool kept_ = false;
+  };
+
   /// Evaluations that an earlier part of the run took and that are not on record yet: put off, their results to come.
   void count_put_off(int evaluations);
   /// Files what an answer used.
@@ -129,6 +151,8 @@ class Budget {
   void look_at_limits();
   void end_by(model::EndReason limit, const Amounts& wanted);
   [[nodiscard]] bool measuring_ended() const;
+  /// Whether all evaluations but so many are taken.
+  [[nodiscard]] bool all_taken_but(int evaluations) const;
 
   const SearchSettings settings_;
   const Clock clock_;
@@ -146,6 +170,7 @@ class Budget {
   std::uint64_t releases_ = 0;
   std::set<std::string> evaluated_;  ///< source ids
   int taken_ = 0;                    ///< evaluations that were not on record
+  int kept_ = 0;                     ///< evaluations for answers to come
   double conclusion_seconds_ = 0;
   std::optional<model::EndReason> ended_by_;
   std::string explanation_;

@@ -237,5 +237,27 @@ TEST(Asking, AJournalFromBeforeThereWasAChoiceKeepsItsForm) {
   EXPECT_EQ(base::Json(settings), old) << "steps are found by what their settings were";
 }
 
+TEST(Asking, NoAnswerIsAskedForThatCouldNotBeEvaluated) {
+  for (const bool some_known : {false, true}) {
+    FakeRun run;
+    run.request.schedule = some_known ? Schedule::serial : Schedule::pipeline;
+    run.request.settings.iterations = 1;
+    run.request.settings.attempts = 4;
+    run.request.settings.max_evaluations = 1;
+    run.team.on_execute = [some_known](const agents::ExecuteQuestion& question) {
+      const auto& id = question.context.identity;
+      if (some_known && id.attempt < 2) return model::main_text(question.kernel.solution());
+      return "speed=" + std::to_string(2 + id.plan + 0.1 * id.attempt) + "\n";
+    };
+
+    const auto report = run.go();
+
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_EQ(run.team.executions.size(), some_known ? 3U : 1U) << "the parent's own program needs no evaluation";
+    EXPECT_EQ(report->result.evaluations, 1);
+    EXPECT_EQ(report->result.stopped_by, model::EndReason::max_evaluations);
+  }
+}
+
 }  // namespace
 }  // namespace accelopt::search

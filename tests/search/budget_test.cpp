@@ -219,6 +219,27 @@ TEST(Budget, ASourceCountsOnce) {
   EXPECT_EQ(budget.evaluations(), 2);
 }
 
+TEST(Budget, AnEvaluationIsKeptForAnAnswerToCome) {
+  Budget budget({.max_evaluations = 1});
+  Budget::KeptEvaluation first(budget);
+  ASSERT_TRUE(first.keep({}));
+  std::atomic<bool> second_done = false;
+  std::jthread other([&] {
+    Budget::KeptEvaluation second(budget);
+    EXPECT_TRUE(second.keep({})) << "the first answer needed none";
+    second_done = true;
+  });
+  EXPECT_FALSE(second_done);
+  first.give_back();
+  other.join();
+  EXPECT_TRUE(budget.may_plan());
+  ASSERT_TRUE(budget.take_evaluation("a"));
+  EXPECT_TRUE(budget.may_ask()) << "lessons can still be learned";
+  EXPECT_FALSE(budget.may_plan());
+  EXPECT_FALSE(first.keep({}));
+  EXPECT_EQ(budget.ended_by(), model::EndReason::max_evaluations);
+}
+
 TEST(Budget, ARequestToEndBeginsNothingNew) {
   Budget budget({});
   budget.end(model::EndReason::stop);
