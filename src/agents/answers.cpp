@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cmath>
+#include <iterator>
 #include <span>
 
 #include <fmt/format.h>
@@ -158,10 +160,56 @@ std::string_view object_at(std::string_view text) {
   return {};
 }
 
-/// The JSON objects in the text that have a "title"; objects inside others are not looked at.
-std::vector<Json> lesson_objects(std::string_view text) {
+/// The object with the control characters in its strings escaped: models write line ends there as they are.
+std::string with_escapes(std::string_view object) {
+  std::string out;
+  bool in_string = false;
+  for (std::size_t i = 0; i < object.size(); ++i) {
+    const char c = object[i];
+    if (in_string && c == '\\' && i + 1 < object.size()) {
+      out += c;
+      out += object[++i];
+      continue;
+    }
+    if (c == '"') in_string = !in_string;
+    const unsigned int code = static_cast<unsigned char>(c);
+    if (in_string && code < 0x20)
+      out += fmt::format("\\u{:04x}", code);
+    else
+      out += c;
+  }
+  return out;
+}
+
+/// An object with a "title", or a text that looks like one.
+struct LessonText {
+  std::string_view text;  ///< where it stands, with what is around it
+  Json object;            ///< discarded: it cannot be read
+  std::string problem;    ///< why it cannot
+};
+
+/// The value if it has a "title", else those inside it.
+void add_titled(const Json& value, std::string_view text, std::vector<LessonText>& found) {
+  if (value.is_object() && value.contains("title")) {
+    found.push_back({text, value, {}});
+  } else if (value.is_structured()) {
+    for (const Json& inner : value) add_titled(inner, text, found);
+  }
+}
+
+/// The object that begins at `text[0]`. @error a reason.
+Parsed<Json> object_from(std::string_view text, std::string_view object) {
+  const std::string begin = clean_line(text.substr(0, 80), 40);
+  if (object.empty()) return refuse(begin + ": this is no JSON object, its closing brace is missing");
+  auto value = base::parse_json(with_escapes(object), begin);
+  if (!value) return refuse(clean_line(value.error().message, 300));
+  return std::move(*value);
+}
+
+/// The JSON objects in the text that have a "title", within others too, and what looks like one and cannot be read.
+std::vector<LessonText> lesson_texts(std::string_view text) {
   constexpr int kMostLooks = 200;  // each may read to the end of the text
-  std::vector<Json> found;
+  std::vector<LessonText> found;
   int looks = 0;
   for (std::size_t at = 0; looks < kMostLooks && (at = text.find('{', at)) != std::string_view::npos;) {
     const std::size_t next = text.find_first_not_of(kBlank, at + 1);
@@ -170,12 +218,25 @@ std::vector<Json> lesson_objects(std::string_view text) {
       continue;
     }
     ++looks;
-    const std::string_view candidate = object_at(text.substr(at));
-    Json value = base::json_or_discarded(candidate);
-    at += value.is_discarded() ? 1 : candidate.size();
-    if (value.is_object() && value.contains("title")) found.push_back(std::move(value));
+    const std::string_view object = object_at(text.substr(at));
+    const std::string_view whole = object.empty() ? text.substr(at) : object;
+    const auto value = object_from(whole, object);
+    at += value ? object.size() : 1;
+    if (value)
+      add_titled(*value, whole, found);
+    else if (whole.find("\"title\"") != std::string_view::npos)
+      found.push_back({whole, Json(Json::value_t::discarded), value.error()});
   }
-  return found;
+  // Around something else that was found it is no lesson, but what the lessons stand in.
+  const auto is_around = [&](const LessonText& it) {
+    return it.object.is_discarded() && std::ranges::any_of(found, [&](const LessonText& other) {
+             const auto inner = other.text.data() - it.text.data();
+             return inner > 0 && static_cast<std::size_t>(inner) < it.text.size();
+           });
+  };
+  std::vector<LessonText> lessons;
+  std::ranges::copy_if(found, std::back_inserter(lessons), [&](const LessonText& it) { return !is_around(it); });
+  return lessons;
 }
 
 /// A text, or a list of lines. @error a reason.
@@ -194,6 +255,7 @@ Parsed<std::string> text_member(const Json& object, const char* key) {
   return refuse(std::string("\"") + key + "\" is not a text");
 }
 
+/// Whether a line says it, of all changes or of one ("Change 2: no optimization").
 bool says_no_optimization(std::string_view text) {
   return std::ranges::any_of(lines_of(text), [](std::string_view line) {
     std::string letters;
@@ -201,7 +263,7 @@ bool says_no_optimization(std::string_view text) {
       if (std::isalpha(static_cast<unsigned char>(c)) != 0)
         letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     }
-    return letters == "nooptimization";
+    return letters == "nooptimization" || letters == "changenooptimization";
   });
 }
 
@@ -375,38 +437,91 @@ Parsed<Lesson> lesson_from(const Json& object) {
   return lesson;
 }
 
-/// The place of the change that the object speaks of; none: it does not say, or there is no such change.
-std::optional<std::size_t> change_of(const Json& object, std::size_t changes) {
-  const auto found = object.find("change");
-  if (found == object.end()) return changes == 1 ? std::optional<std::size_t>(0) : std::nullopt;
+/// The first whole number in a text, if there is one.
+std::optional<std::uint64_t> number_in(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_of("0123456789"), text.size()));
   std::uint64_t number = 0;
-  if (found->is_number_unsigned()) number = found->get<std::uint64_t>();
-  if (found->is_string()) {
-    const std::string& text = found->get_ref<const std::string&>();
-    std::from_chars(text.data(), text.data() + text.size(), number);
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return problem == std::errc() ? std::optional(number) : std::nullopt;
+}
+
+/// The number of the change that the lesson is about, as far as it says.
+std::optional<std::uint64_t> change_of(const LessonText& lesson) {
+  if (lesson.object.is_discarded()) {
+    constexpr std::string_view kKey = "\"change\"";
+    const std::size_t at = lesson.text.find(kKey);
+    return at == std::string_view::npos ? std::nullopt : number_in(lesson.text.substr(at + kKey.size(), 10));
   }
-  return number >= 1 && number <= changes ? std::optional<std::size_t>(number - 1) : std::nullopt;
+  const auto found = lesson.object.find("change");
+  if (found == lesson.object.end()) return std::nullopt;
+  if (found->is_string()) return number_in(found->get_ref<const std::string&>());
+  const double number = found->is_number() ? found->get<double>() : -1;
+  constexpr double kMost = 1e9;
+  if (number < 0 || number > kMost || std::trunc(number) != number) return std::nullopt;
+  return static_cast<std::uint64_t>(number);
+}
+
+/// What an answer says of each change, and what is wrong with it.
+struct ReadLessons {
+  std::vector<std::optional<Parsed<Lesson>>> changes;
+  std::string unplaced;  ///< why a lesson belongs to no change; the first one
+};
+
+/// @error a reason: the numbers cannot be trusted.
+Parsed<ReadLessons> read_lessons(std::string_view text, std::size_t changes) {
+  ReadLessons read{std::vector<std::optional<Parsed<Lesson>>>(changes), {}};
+  std::optional<std::uint64_t> twice;
+  for (const LessonText& found : lesson_texts(text)) {
+    Parsed<Lesson> lesson = found.object.is_discarded() ? refuse(found.problem) : lesson_from(found.object);
+    auto number = change_of(found);
+    if (!number && changes == 1) number = 1;
+    if (!number) {
+      if (read.unplaced.empty() && found.object.is_discarded()) read.unplaced = found.problem;
+      if (read.unplaced.empty())
+        read.unplaced =
+            fmt::format("an object without \"change\" does not say which of the {} changes it is about", changes);
+      continue;
+    }
+    if (*number < 1 || *number > changes) {
+      return refuse(
+          fmt::format("\"change\": {} does not say which of the {} changes an object is about; their numbers "
+                      "begin at 1",
+                      *number, changes));
+    }
+    auto& known = read.changes[*number - 1];
+    const bool is_known = known && known->has_value();
+    if (is_known && !lesson) continue;
+    if (is_known && (*known)->title != lesson->title) twice = number;
+    known = std::move(lesson);
+  }
+  const bool all = std::ranges::all_of(read.changes, [](const auto& change) { return change.has_value(); });
+  if (twice && !all)
+    return refuse(fmt::format("two different objects have \"change\": {}, and another change has none", *twice));
+  if (all) read.unplaced.clear();
+  return read;
 }
 
 }  // namespace
 
-Parsed<std::vector<std::optional<Lesson>>> parse_lessons(std::string_view text, std::size_t changes) {
+Parsed<Parts<std::optional<Lesson>>> parse_lessons(std::string_view text, std::size_t changes) {
   text = without_thoughts(text);
-  const std::vector<Json> objects = lesson_objects(text);
-  std::vector<std::optional<Json>> chosen(changes);
-  for (const Json& object : objects) {
-    if (const auto change = change_of(object, changes)) chosen[*change] = object;
-  }
-  std::vector<std::optional<Lesson>> lessons(changes);
+  TRY_ASSIGN(ReadLessons read, read_lessons(text, changes));
+  Parts<std::optional<Lesson>> lessons(changes);
+  lessons.fault = std::move(read.unplaced);
   bool any = false;
   for (std::size_t i = 0; i < changes; ++i) {
-    if (!chosen[i]) continue;
-    TRY_ASSIGN(lessons[i], lesson_from(*chosen[i]));
-    any = true;
+    if (!read.changes[i]) continue;
+    Parsed<Lesson>& lesson = *read.changes[i];
+    any = any || lesson.has_value();
+    if (lesson)
+      lessons[i] = std::move(*lesson);
+    else
+      lessons.fault += (lessons.fault.empty() ? "" : "; ") +
+                       (changes > 1 ? fmt::format("change {}: {}", i + 1, lesson.error()) : lesson.error());
   }
-  if (any || says_no_optimization(text)) return lessons;
-  if (!objects.empty())
-    return refuse(fmt::format("no object says by its \"change\" which of the {} changes it is about", changes));
+  if (any) return lessons;
+  if (!lessons.fault.empty()) return refuse(lessons.fault);
+  if (says_no_optimization(text)) return lessons;
   return refuse(
       "it holds no JSON object with \"title\", \"strategy\", \"before\" and \"after\", nor the words no "
       "optimization");

@@ -16,6 +16,13 @@ namespace accelopt::agents {
 template <class T>
 using Parsed = tl::expected<T, std::string>;
 
+/// What an answer in several parts gives.
+template <class T>
+struct Parts : std::vector<T> {
+  using std::vector<T>::vector;
+  std::string fault{};  ///< why further parts cannot be used; empty: there are none
+};
+
 /// The text after what a model thought aloud: what stands in <think>...</think> or before a lone </think> is dropped.
 std::string_view without_thoughts(std::string_view text);
 
@@ -39,10 +46,12 @@ std::string title_before_file(std::string_view text);
 /// not closed (a file that was cut off), a diff, deceptive characters, over 256 KiB. Line ends become LF.
 Parsed<std::string> parse_kernel_file(std::string_view text, model::Language language = model::Language::cpp);
 
-/// Lessons on `changes` changes, none for one that teaches nothing: JSON objects with a "title", each with the number
-/// of its "change", which only a single change needs not; of several about one change the last one counts. `before` and
-/// `after` may be lists of lines. Where there is no object, the words "no optimization" as a line of their own say that
-/// the model saw none.
-Parsed<std::vector<std::optional<Lesson>>> parse_lessons(std::string_view text, std::size_t changes);
+/// Lessons on `changes` changes, none for one that teaches nothing: JSON objects with a "title", in others too, each
+/// with the number of its "change", which only a single change needs not; of several about one change the last one
+/// counts. `before` and `after` may be lists of lines, and line ends in texts need not be escaped. The words "no
+/// optimization" as a line of their own, alone or behind "Change N:", say that the model saw none. A lesson that cannot
+/// be read is left out, with its change in `fault`. @error a reason: none can be read, or the numbers of their changes
+/// cannot be right.
+Parsed<Parts<std::optional<Lesson>>> parse_lessons(std::string_view text, std::size_t changes);
 
 }  // namespace accelopt::agents

@@ -62,7 +62,24 @@ struct Asked {
   std::string form;
 };
 
-/// Asks until an answer can be read, at most kTries times. `parse` takes the text and gives Parsed<T>.
+// What two answers to one question give together: the second is given where something is wrong with the first.
+
+void take_later(model::Kernel& kept, model::Kernel later) {
+  kept = std::move(later);
+}
+
+void take_later(std::vector<model::Plan>& kept, std::vector<model::Plan> later) {
+  if (later.size() >= kept.size()) kept = std::move(later);
+}
+
+void take_later(std::vector<std::optional<Lesson>>& kept, std::vector<std::optional<Lesson>> later) {
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    if (later[i]) kept[i] = std::move(later[i]);
+  }
+}
+
+/// Asks until an answer can be read, at most kTries times. `parse` takes the text and gives Parsed<T>, or the Parsed
+/// Parts that T is made of: what is there of them is kept, while a fault is asked about.
 template <class T, class Parse>
 base::Outcome<Answer<T>> ask(const Asked& asked, llm::ChatRequest request, const std::stop_token& stop,
                              const Parse& parse) {
@@ -76,12 +93,17 @@ base::Outcome<Answer<T>> ask(const Asked& asked, llm::ChatRequest request, const
     answer.lost = cut_reason(reply);
     answer.raw = std::move(reply.text);
     if (answer.lost.empty()) {
-      Parsed<T> parsed = parse(answer.raw);
-      if (parsed) {
-        answer.value = std::move(*parsed);
-        return answer;
+      auto parsed = parse(answer.raw);
+      if (!parsed) {
+        answer.lost = std::move(parsed).error();
+      } else {
+        if constexpr (requires { parsed->fault; }) answer.lost = std::move(parsed->fault);
+        if (answer.value)
+          take_later(*answer.value, std::move(*parsed));
+        else
+          answer.value = std::move(*parsed);
+        if (answer.lost.empty()) return answer;
       }
-      answer.lost = std::move(parsed).error();
     }
     ask_again(request, asked.form, answer.raw, answer.lost);
   }

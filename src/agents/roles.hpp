@@ -66,7 +66,7 @@ struct Context {
 template <class T>
 struct Answer {
   std::optional<T> value;
-  std::string lost;    ///< empty when there is a value: why the answer could not be used
+  std::string lost;    ///< why the answer, or a part of it, could not be used; empty when all of it could
   std::string raw;     ///< the last text that was given, for the journal
   std::string author;  ///< model's name, or "recipes"
   std::string title;   ///< of a fixer: what the solution now is; empty where it does not say
@@ -210,7 +210,7 @@ class Summarizer {
   virtual base::Outcome<Answer<std::optional<Lesson>>> summarize(const SummarizeQuestion& question,
                                                                  std::stop_token stop) = 0;
   /// About several changes to one kernel: equal contexts but for the identity, and equal parents. One value a question,
-  /// nullopt as above. @error as summarize.
+  /// nullopt as above, or because it was lost where `lost` says so. @error as summarize.
   virtual base::Outcome<Answer<std::vector<std::optional<Lesson>>>> summarize_all(
       const std::vector<SummarizeQuestion>& questions, std::stop_token stop);
   /// Whether its questions need the child's profile, which takes the device's time.

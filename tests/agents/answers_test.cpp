@@ -306,5 +306,55 @@ TEST(ParseLessons, GoByTheNumberOfTheirChange) {
   EXPECT_TRUE(holds(refusal(parse_lessons("well", 2)), "no JSON object"));
 }
 
+/// A lesson on a change, as a model writes it.
+std::string lesson_on(const std::string& change, const std::string& after = R"(,"after":"a")") {
+  return R"({"change": )" + change + R"(, "title": "T)" + change + R"(", "strategy": "s", "before": "b")" + after + "}";
+}
+
+TEST(ParseLessons, OneThatIsNoJson_IsNamedAndTheOthersAreKept) {
+  const auto lessons = parse_lessons(lesson_on("1", R"(,"after":"a",)") + "\n" + lesson_on("2") + lesson_on("3"), 3);
+  ASSERT_TRUE(lessons.has_value()) << lessons.error();
+  EXPECT_FALSE((*lessons)[0].has_value());
+  EXPECT_EQ((*lessons)[1]->title, "T2");
+  EXPECT_EQ((*lessons)[2]->title, "T3");
+  EXPECT_TRUE(lessons->fault.starts_with("change 1: {\"change\": 1")) << lessons->fault;
+  EXPECT_TRUE(holds(lessons->fault, "parse error")) << lessons->fault;
+  EXPECT_TRUE(holds(refusal(parse_lessons(lesson_on("1", ","), 1)), "parse error"));
+}
+
+TEST(ParseLessons, OneThatLacksATextIsNamedAndTheOthersAreKept) {
+  const auto lessons = parse_lessons(lesson_on("1") + lesson_on("2", "") + lesson_on("3"), 3);
+  ASSERT_TRUE(lessons.has_value()) << lessons.error();
+  EXPECT_EQ((*lessons)[0]->title, "T1");
+  EXPECT_FALSE((*lessons)[1].has_value());
+  EXPECT_EQ((*lessons)[2]->title, "T3");
+  EXPECT_EQ(lessons->fault, "change 2: the JSON object has no \"after\"");
+  EXPECT_EQ(parse_lessons(lesson_on("2", "") + lesson_on("1") + lesson_on("2"), 2)->fault, "")
+      << "the later one counts";
+}
+
+TEST(ParseLessons, NumbersThatCannotBeRightAreRefused) {
+  EXPECT_TRUE(holds(refusal(parse_lessons(lesson_on("0") + lesson_on("1") + lesson_on("2"), 3)), "\"change\": 0"));
+  const std::string other = R"({"change": 1, "title": "other", "strategy": "s", "before": "b", "after": "a"})";
+  EXPECT_TRUE(holds(refusal(parse_lessons(lesson_on("1") + other, 2)), "two different objects"));
+  EXPECT_EQ(parse_lessons(lesson_on("1") + lesson_on("2") + other, 2)->fault, "") << "a draft, and all of them";
+}
+
+TEST(ParseLessons, BearLineEndsWrappersFractionsAndAWordOnEachChange) {
+  const auto broken = parse_lessons(lesson_on("1", ",\"after\":\"x\n\ty\"") + lesson_on("2"), 2);
+  ASSERT_TRUE(broken.has_value()) << broken.error();
+  EXPECT_EQ((*broken)[0]->after, "x\n\ty");
+  const auto wrapped = parse_lessons("{\"notes\": [" + lesson_on("1.0") + "," + lesson_on("2.0") + "]}", 2);
+  ASSERT_TRUE(wrapped.has_value()) << wrapped.error();
+  EXPECT_EQ((*wrapped)[1]->title, "T2.0");
+  EXPECT_EQ(wrapped->fault, "");
+  const auto half = parse_lessons("{\"notes\": [" + lesson_on("1") + "," + lesson_on("2") + ",]}", 2);
+  ASSERT_TRUE(half.has_value()) << half.error();
+  EXPECT_EQ(half->fault, "") << "what is around them is none of them";
+  const auto none = parse_lessons("Change 1: no optimization\n- **Change 2:** no optimization.\n", 2);
+  ASSERT_TRUE(none.has_value()) << none.error();
+  EXPECT_FALSE((*none)[0].has_value());
+}
+
 }  // namespace
 }  // namespace accelopt::agents

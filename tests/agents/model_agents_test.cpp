@@ -231,6 +231,33 @@ TEST(ModelSummarizer, AnswersSeveralChangesAtOnce) {
   EXPECT_EQ(answer->usage.calls, 1);
 }
 
+TEST(ModelSummarizer, KeepsTheLessonsThatItCouldRead) {
+  const model::Task task = example_task();
+  const auto lesson = [](int change, const std::string& after) {
+    return R"({"change": )" + std::to_string(change) + R"(, "title": "t", "strategy": "s", "before": "b")" + after +
+           "}";
+  };
+  const std::string whole = R"(, "after": "a")";
+  const std::vector<SummarizeQuestion> questions(3, example_summarize_question(task));
+  const auto ask = [&](const std::string& again) {
+    ScriptedChatModel model(Answers{{"summarizer", {lesson(1, whole) + lesson(2, "") + lesson(3, whole), again}}});
+    const auto answer = make_model_summarizer(model, prompts())->summarize_all(questions, {});
+    EXPECT_TRUE(holds(model.requests().at(1).messages[3].text, "change 2: the JSON object has no \"after\""));
+    EXPECT_EQ(answer->usage.calls, 2);
+    return *answer;
+  };
+  const auto lost = ask("Sorry.");
+  ASSERT_TRUE(lost.value.has_value()) << lost.lost;
+  EXPECT_TRUE((*lost.value)[0].has_value());
+  EXPECT_FALSE((*lost.value)[1].has_value());
+  EXPECT_TRUE((*lost.value)[2].has_value());
+  EXPECT_FALSE(lost.lost.empty());
+  const auto mended = ask(lesson(2, whole));
+  ASSERT_TRUE(mended.value.has_value()) << mended.lost;
+  for (const auto& one : *mended.value) EXPECT_TRUE(one.has_value());
+  EXPECT_EQ(mended.lost, "");
+}
+
 TEST(ModelAgents, AskOnceMoreWithTheReason) {
   const model::Task task = example_task();
   ScriptedChatModel model(Answers{{"executor", {"I would rather not.", kFileAnswer}}});
