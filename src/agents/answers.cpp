@@ -291,17 +291,20 @@ struct PlanHead {
   std::optional<std::size_t> rests_on;
 };
 
+/// The line "Rests on:" behind a plan's title, blank lines aside.
+std::optional<std::size_t> rests_on_line(std::span<const std::string_view> lines, std::size_t title) {
+  std::size_t next = title + 1;
+  while (next < lines.size() && trimmed(lines[next]).empty()) ++next;
+  const bool rests = next < lines.size() && field(lines[next], "rests on").has_value();
+  return rests ? std::optional(next) : std::nullopt;
+}
+
 std::optional<PlanHead> find_head(std::span<const std::string_view> lines) {
   std::optional<PlanHead> head;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (!field(lines[i], "title")) continue;
-    std::size_t next = i + 1;
-    while (next < lines.size() && trimmed(lines[next]).empty()) ++next;
-    const bool whole = next < lines.size() && field(lines[next], "rests on").has_value();
-    if (whole)
-      head = PlanHead{i, next};
-    else if (!head)
-      head = PlanHead{i, std::nullopt};
+    const auto rests_on = rests_on_line(lines, i);
+    if (rests_on || !head) head = PlanHead{i, rests_on};
   }
   return head;
 }
@@ -357,37 +360,52 @@ std::string plan_part(std::span<const std::string_view> lines) {
   return text;
 }
 
+/// The lines with the titles of plans: those that a "Rests on:" follows or that begin a paragraph; where no plan says
+/// what it rests on, every line with a title.
+std::vector<std::size_t> plan_heads(std::span<const std::string_view> lines) {
+  const bool bare = std::ranges::none_of(lines, [](auto line) { return field(line, "rests on").has_value(); });
+  std::vector<std::size_t> heads;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (!field(lines[i], "title")) continue;
+    const bool begins = i == 0 || is_between_plans(lines[i - 1]) || fence_line(lines[i - 1]);
+    if (bare || begins || rests_on_line(lines, i)) heads.push_back(i);
+  }
+  return heads;
+}
+
 }  // namespace
 
-Parsed<std::vector<model::Plan>> parse_plans(std::string_view text, const std::vector<model::Experience>& shown,
-                                             int most) {
+Parsed<Parts<model::Plan>> parse_plans(std::string_view text, const std::vector<model::Experience>& shown, int most) {
   const std::vector<std::string_view> lines = lines_of(without_thoughts(text));
-  std::vector<std::size_t> heads;
-  for (std::size_t i = 0; most > 1 && i < lines.size(); ++i) {
-    const auto head = find_head(std::span(lines).subspan(i, std::min<std::size_t>(lines.size() - i, 3)));
-    if (head && head->title == 0 && head->rests_on) heads.push_back(i);
-  }
-  std::vector<model::Plan> plans;
-  std::string refused;
+  const std::vector<std::size_t> heads = most > 1 ? plan_heads(lines) : std::vector<std::size_t>();
+  Parts<model::Plan> plans;
   for (std::size_t i = 0; i < heads.size(); ++i) {
     const std::size_t end = i + 1 < heads.size() ? heads[i + 1] : lines.size();
     auto plan = parse_plan(plan_part(std::span(lines).subspan(heads[i], end - heads[i])), shown);
     if (!plan) {
-      refused = plan.error();
+      plans.fault = plan.error();
       continue;
     }
     const auto same =
         std::ranges::find_if(plans, [&](const model::Plan& other) { return lower(other.title) == lower(plan->title); });
-    if (same != plans.end())
+    if (same != plans.end()) {
+      plans.fault = "two plans have the title \"" + plan->title + "\"";
       *same = std::move(*plan);
-    else
+    } else {
       plans.push_back(std::move(*plan));
+    }
   }
-  if (plans.size() > static_cast<std::size_t>(most)) plans.resize(static_cast<std::size_t>(most));
-  if (!plans.empty()) return plans;
-  if (!refused.empty()) return refuse(refused);
-  TRY_ASSIGN(model::Plan plan, parse_plan(text, shown));
-  plans.push_back(std::move(plan));
+  const auto wanted = static_cast<std::size_t>(most);
+  if (plans.empty()) {
+    if (!plans.fault.empty()) return refuse(plans.fault);
+    TRY_ASSIGN(model::Plan plan, parse_plan(text, shown));
+    plans.push_back(std::move(plan));
+  } else if (plans.size() >= wanted) {
+    plans.resize(wanted);
+    plans.fault.clear();
+  } else if (!plans.fault.empty()) {
+    plans.fault = fmt::format("only {} of the {} plans can be used: {}", plans.size(), most, plans.fault);
+  }
   return plans;
 }
 

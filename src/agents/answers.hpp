@@ -32,10 +32,11 @@ std::string_view without_thoughts(std::string_view text);
 /// are not in `shown` are dropped, because the planner cannot have rested on them.
 Parsed<model::Plan> parse_plan(std::string_view text, const std::vector<model::Experience>& shown);
 
-/// Up to `most` plans, each as parse_plan reads one: a "Title:" line that a "Rests on:" line follows begins the next.
-/// Of two with the same title the later one counts. @error a reason: there is none.
-Parsed<std::vector<model::Plan>> parse_plans(std::string_view text, const std::vector<model::Experience>& shown,
-                                             int most);
+/// Up to `most` plans, each as parse_plan reads one: a "Title:" line that a "Rests on:" line follows, or that begins a
+/// paragraph, begins the next; where no line says "Rests on:", each "Title:" line does. Of two with the same title the
+/// later one counts. Where that or an unreadable plan leaves fewer than `most`, `fault` says so; a planner may write
+/// fewer. @error a reason: there is none.
+Parsed<Parts<model::Plan>> parse_plans(std::string_view text, const std::vector<model::Experience>& shown, int most);
 
 /// What stands behind "Title:" on a line before the first fence or edit; empty: there is none.
 std::string title_before_file(std::string_view text);

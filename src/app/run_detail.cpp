@@ -67,7 +67,7 @@ std::vector<ShownPlan> RunDetail::plans() const {
       add(step, step.key.identity, "no answer: " + step.output.value("lost", ""));
     } else if (several) {
       const Json& plans = step.output["value"];
-      add(step, step.key.identity, fmt::format("(one question for {} plans)", plans.size()));
+      add(step, step.key.identity, fmt::format("(one question, plans given: {})", plans.size()));
       model::Identity identity = step.key.identity;
       for (identity.plan = 0; identity.plan < static_cast<int>(plans.size()); ++identity.plan)
         add(step, identity, plans[static_cast<std::size_t>(identity.plan)].value("title", ""));

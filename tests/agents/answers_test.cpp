@@ -290,6 +290,39 @@ TEST(ParsePlans, FewerAreFineAndNoneAreRefused) {
   EXPECT_TRUE(holds(refusal(parse_plans("Just do it faster.", {}, 4)), "Title:"));
 }
 
+TEST(ParsePlans, SplitsWhereNoPlanSaysWhatItRestsOn) {
+  const auto plans = parse_plans("Title: A\nfirst\nTitle: B\nsecond\n", {}, 2);
+  ASSERT_TRUE(plans.has_value()) << plans.error();
+  ASSERT_EQ(plans->size(), 2U);
+  EXPECT_EQ((*plans)[0].text, "first");
+  EXPECT_EQ((*plans)[1].title, "B");
+  EXPECT_EQ((*plans)[1].text, "second");
+}
+
+TEST(ParsePlans, BearsBlankLinesAndAMissingRestsOn) {
+  const auto plans = parse_plans(
+      "Title: A\n\n\nRests on: e1\n\nfirst\n\nTitle: B\nsecond\n\n---\nTitle: C\nRests on: none\nthird, as in\nTitle: "
+      "of a book",
+      shown({"e1"}), 3);
+  ASSERT_TRUE(plans.has_value()) << plans.error();
+  ASSERT_EQ(plans->size(), 3U);
+  EXPECT_EQ((*plans)[0].rests_on, Ids{"e1"});
+  EXPECT_EQ((*plans)[0].text, "first");
+  EXPECT_EQ((*plans)[1].text, "second");
+  EXPECT_EQ((*plans)[2].text, "third, as in\nTitle: of a book");
+  EXPECT_EQ(plans->fault, "");
+}
+
+TEST(ParsePlans, SaysWhichPlansItCouldNotUse) {
+  const auto same = parse_plans("Title: Tile\nRests on: none\nby 4\n\nTitle: tile\nRests on: none\nby 8\n", {}, 2);
+  ASSERT_TRUE(same.has_value()) << same.error();
+  ASSERT_EQ(same->size(), 1U);
+  EXPECT_EQ(same->fault, "only 1 of the 2 plans can be used: two plans have the title \"tile\"");
+  const auto empty = parse_plans("Title: A\nRests on: none\n\nTitle: B\nRests on: none\nb", {}, 2);
+  EXPECT_TRUE(holds(empty->fault, "there is no plan after the title")) << empty->fault;
+  EXPECT_EQ(parse_plans("Title: A\nRests on: none\na", {}, 4)->fault, "") << "a planner may write fewer";
+}
+
 TEST(ParseLessons, GoByTheNumberOfTheirChange) {
   const auto lesson = [](const std::string& change, const std::string& title) {
     return "{" + change + "\"title\":\"" + title + R"(","strategy":"s","before":"b","after":"a"})";

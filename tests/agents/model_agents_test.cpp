@@ -177,6 +177,22 @@ TEST(ModelPlanner, GivesSeveralPlansFromOneQuestion) {
   EXPECT_TRUE(holds(model.requests().at(0).messages[1].text, "Write 2 plans, each of another strategy"));
 }
 
+TEST(ModelPlanner, IsAskedOnceMoreWhereAPlanWouldBeLost) {
+  const model::Task task = example_task();
+  const std::string same = "Title: Tile\nRests on: none\nBy 4.\n\nTitle: Tile\nRests on: none\nBy 8.";
+  const std::string two = "Title: Tile by 4\nRests on: none\nBy 4.\n\nTitle: Tile by 8\nRests on: none\nBy 8.";
+  PlanQuestion question = example_plan_question(task);
+  question.plans = 2;
+  for (const std::string& again : {two, std::string("Title: Tile\nRests on: none\nBy 16."), std::string("Sorry.")}) {
+    ScriptedChatModel model(Answers{{"planner", {same, again}}});
+    const auto answer = make_model_planner(model, prompts())->plans(question, {});
+    ASSERT_TRUE(answer.has_value() && answer->value.has_value()) << again;
+    EXPECT_EQ(answer->value->size(), again == two ? 2U : 1U) << again;
+    EXPECT_EQ(answer->usage.calls, 2);
+    EXPECT_TRUE(holds(model.requests().at(1).messages[3].text, "two plans have the title \"Tile\""));
+  }
+}
+
 /// A kernel of over 200 lines.
 std::string long_kernel() {
   std::string text = kKernel;
