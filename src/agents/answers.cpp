@@ -23,6 +23,7 @@ using base::Json;
 constexpr std::size_t kLessonBytes = 2'000;
 constexpr std::size_t kLargestSource = std::size_t{256} << 10U;
 constexpr std::string_view kBlank = " \t\r\n";
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 using base::lower;
 using base::trimmed;
@@ -31,12 +32,14 @@ tl::unexpected<std::string> refuse(std::string reason) {
   return tl::make_unexpected(std::move(reason));
 }
 
+/// Without their ends, and without a byte order mark at their beginning, which hides a fence or a title.
 std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> lines;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
     if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
     lines.push_back(line);
     text.remove_prefix(std::min(end + 1, text.size()));
   }

@@ -108,6 +108,15 @@ TEST(ParseKernelFile, BearsFencesOfEveryKind) {
   }
 }
 
+TEST(ParseKernelFile, BearsAByteOrderMarkBeforeTheFence) {
+  for (const std::string& text :
+       {"\xef\xbb\xbf" + block(kKernel), "Here:\n\xef\xbb\xbf" + block("\xef\xbb\xbf" + std::string(kKernel))}) {
+    const auto file = parse_kernel_file(text);
+    ASSERT_TRUE(file.has_value()) << file.error();
+    EXPECT_EQ(*file, kKernel);
+  }
+}
+
 TEST(ParseKernelFile, TakesTheLastBlockThatDefinesTheKernel) {
   const auto file =
       parse_kernel_file(block("void kernel(int old) { }\n") + "Better:\n" + block(kKernel) + "For example:\n" +
