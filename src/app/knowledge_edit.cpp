@@ -62,6 +62,9 @@ Result<Edited> edited(const model::Experience& was, const Json& fields, const st
   }
   TRY_ASSIGN(out.experience, base::decode<model::Experience>(merged, where));
   TRY(check_says_something(out.experience, where));
+  const bool says_otherwise = std::ranges::any_of(
+      out.changed, [](const std::string& field) { return field == "polarity" || field == "effect"; });
+  if (says_otherwise) TRY(check_polarity(out.experience, where));
   return out;
 }
 

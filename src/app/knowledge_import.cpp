@@ -11,6 +11,8 @@
 #include <cmath>
 #include <set>
 
+#include <fmt/format.h>
+
 #include "app/knowledge_export.hpp"
 #include "base/files.hpp"
 #include "base/hash.hpp"
@@ -189,6 +191,7 @@ Result<void> take(const Json& object, const std::string& where, const ImportDefa
   if (!read) return tl::make_unexpected(read.error());
   model::Experience it = std::move(*read);
   TRY(check_says_something(it, where));
+  TRY(check_polarity(it, where));
   if (it.language.empty()) it.language = defaults.language;
   if (it.target.empty()) it.target = defaults.target;
   if (it.op_type.empty()) it.op_type = defaults.op_type;
@@ -254,6 +257,19 @@ Result<void> check_fields(const Json& fields, const std::string& where) {
   if (counts) return {};
   return fail(ErrorCode::invalid_argument, where + ": iteration " + base::canonical(*iteration) +
                                                " is no whole number from 0 to " + std::to_string(kMostIterations));
+}
+
+Result<void> check_polarity(const model::Experience& experience, const std::string& where) {
+  if (!experience.effect) return {};
+  const model::Interval& effect = *experience.effect;
+  const bool slower = experience.polarity == model::Polarity::improves && effect.high < 1;
+  const bool faster = experience.polarity == model::Polarity::regresses && effect.low > 1;
+  if (!slower && !faster) return {};
+  return fail(ErrorCode::invalid_argument,
+              fmt::format("{}: polarity \"{}\" contradicts its effect, {:.4g}x ({:.4g} to {:.4g}): it made kernels {}; "
+                          "change one of the two",
+                          where, model::to_string(experience.polarity), effect.estimate, effect.low, effect.high,
+                          slower ? "slower" : "faster"));
 }
 
 Result<void> check_says_something(const model::Experience& experience, const std::string& where) {

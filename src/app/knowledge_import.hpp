@@ -51,6 +51,10 @@ base::Result<int> insert_imported(memory::KnowledgeStore& store, const Imported&
 /// @error invalid_argument: one does not; the message begins with `where` and names it and what is possible.
 base::Result<void> check_fields(const base::Json& fields, const std::string& where);
 
+/// Whether the polarity says what the effect does. @error invalid_argument: one that improves is certainly slower, or
+/// one that regresses certainly faster; the message begins with `where` and names both.
+base::Result<void> check_polarity(const model::Experience& experience, const std::string& where);
+
 /// Whether it has a title or a strategy. @error parse: neither; the message names the next step.
 base::Result<void> check_says_something(const model::Experience& experience, const std::string& where);
 

@@ -167,6 +167,11 @@ class MemoryTest(support.TestCase):
                 file = self.file("bad.json", json.dumps({"title": "T2", field: value}))
                 for command in (("add", file), ("import", file), ("edit", item["id"], file)):
                     self.assert_says(self.memory(*command), 1, "bad.json", word)
+        for polarity, low in (("improves", 0.4), ("regresses", 1.9)):
+            wrong = {"title": "T2", "polarity": polarity, "effect": {"estimate": low + 0.1, "low": low, "high": low + 0.2}}
+            file = self.file("wrong.json", json.dumps(wrong))
+            for command in (("add", file), ("import", file), ("edit", item["id"], file)):
+                self.assert_says(self.memory(*command), 1, "wrong.json", f'polarity "{polarity}" contradicts its effect')
         blank = self.file("blank.json", '{"title": "", "strategy": " "}')
         self.assert_says(self.memory("edit", item["id"], blank), 1, "neither a title nor a strategy")
         self.assertEqual(self.items(), [item])
