@@ -37,11 +37,11 @@ struct Group {
   std::vector<std::size_t> bad;
 };
 
-/// The strategy's words: who says the same under another title says the same. Without any, the title's.
+/// The strategy's words and numbers: who says the same under another title says the same. Without any, the title's.
 std::string text_key(const model::Experience& experience) {
   constexpr std::size_t kMostKeyWords = 2000;
   std::string key;
-  for (const std::string& word : words_of(experience.strategy, kMostKeyWords)) key += word + " ";
+  for (const std::string& word : words_and_numbers_of(experience.strategy, kMostKeyWords)) key += word + " ";
   return key.empty() ? "title: " + experience.title : key;
 }
 
@@ -77,7 +77,7 @@ bool is_alike(const Match& match, const Query& query) {
 
 std::string strategy_key(const model::Experience& experience) {
   std::string key;
-  for (const std::string& word : words_of(experience.title, 64)) {
+  for (const std::string& word : words_and_numbers_of(experience.title, 64)) {
     if (word != "avoid") key += word + " ";
   }
   // A recipe writes itself on a line of its own: "Recipe: NAME | at: PLACE | with: ... | shape: ...".

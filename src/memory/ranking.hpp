@@ -31,8 +31,8 @@ bool is_alike(const Match& match, const Query& query);
 /// `contradicting`. With Alike::each all are given as they are, alike or not.
 std::vector<model::Experience> rank(const std::vector<Match>& matches, const Query& query, int places);
 
-/// What two experiences of the same strategy have in common: the words of the title, and of a recipe its name,
-/// parameters and shape.
+/// What two experiences of the same strategy have in common: the words and numbers of the title, and of a recipe its
+/// name, parameters and shape.
 std::string strategy_key(const model::Experience& experience);
 
 /// The op_types of the operator's family, itself among them: what a benchmark of transfer leaves out.

@@ -75,16 +75,17 @@ std::string with_case(std::string_view text, Case wanted, std::size_t most) {
 
 constexpr std::size_t kAllLetters = std::string_view::npos;
 
-}  // namespace
+enum class Numbers { left_out, kept };
 
-std::vector<std::string> words_of(std::string_view text, std::size_t most) {
+std::vector<std::string> words_of(std::string_view text, std::size_t most, Numbers numbers) {
   std::vector<std::string> words;
   std::set<std::string, std::less<>> known;
   std::string word;
   const auto finish = [&] {
-    const bool fits = word.size() >= kShortest && word.size() <= kLongest && words.size() < most;
-    const bool number = std::isdigit(static_cast<unsigned char>(word.empty() ? '0' : word[0])) != 0;
-    if (fits && !is_common(word) && !number && known.insert(word).second) words.push_back(word);
+    const bool number = !word.empty() && std::isdigit(static_cast<unsigned char>(word[0])) != 0;
+    const bool counts = number ? numbers == Numbers::kept : word.size() >= kShortest && !is_common(word);
+    const bool fits = word.size() <= kLongest && words.size() < most;
+    if (counts && fits && known.insert(word).second) words.push_back(word);
     word.clear();
   };
   for (const char c : text) {
@@ -98,6 +99,16 @@ std::vector<std::string> words_of(std::string_view text, std::size_t most) {
   }
   finish();
   return words;
+}
+
+}  // namespace
+
+std::vector<std::string> words_of(std::string_view text, std::size_t most) {
+  return words_of(text, most, Numbers::left_out);
+}
+
+std::vector<std::string> words_and_numbers_of(std::string_view text, std::size_t most) {
+  return words_of(text, most, Numbers::kept);
 }
 
 bool is_ascii(std::string_view word) {

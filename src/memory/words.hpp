@@ -13,6 +13,9 @@ namespace accelopt::memory {
 /// without those that every kernel has ("for", "int", "const"). Of a long text the first `most`.
 std::vector<std::string> words_of(std::string_view text, std::size_t most);
 
+/// The same with what begins with a digit, however short: "4x16" tells one strategy from another.
+std::vector<std::string> words_and_numbers_of(std::string_view text, std::size_t most);
+
 /// All different words of a text, with its capitals made small: runs of ASCII letters and digits and of whatever is no
 /// ASCII. Of a long text the first `most`.
 std::vector<std::string> spelled_words(std::string_view text, std::size_t most);

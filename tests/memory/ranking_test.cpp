@@ -5,6 +5,7 @@
 
 #include "memory/store_contract.hpp"
 #include "memory/utility.hpp"
+#include "memory/words.hpp"
 
 namespace accelopt::memory {
 namespace {
@@ -132,6 +133,24 @@ TEST(Rank, TheSameStrategyUnderTwoTitlesIsShownOnce) {
   const auto shown = rank(matches, kQuery, 5);
   ASSERT_EQ(titles(shown), (std::vector<std::string>{"Alpha", "Gamma"}));
   EXPECT_EQ(shown[0].agreeing, 1);
+}
+
+TEST(Rank, StrategiesThatDifferInNumbersAreNotTheSame) {
+  std::vector<Match> matches{match("Tile 4x16", 3), match("Tile 8x32", 1.2), match("Avoid: tile 2 x 2", 0.5)};
+  for (Match& one : matches) one.item.experience.strategy = "Use this tile: " + one.item.experience.title + ".";
+  const auto shown = rank(matches, kQuery, 5);
+  ASSERT_EQ(shown.size(), 3U);
+  for (const model::Experience& one : shown) {
+    EXPECT_EQ(one.agreeing, 0) << one.title;
+    EXPECT_EQ(one.contradicting, 0) << one.title;
+  }
+  EXPECT_NE(strategy_key(matches[0].item.experience), strategy_key(matches[1].item.experience));
+}
+
+TEST(WordsAndNumbers, KeepNumbersOfAnyLength) {
+  EXPECT_EQ(words_and_numbers_of("Tile the loop 4x16, by 8", 64),
+            (std::vector<std::string>{"tile", "loop", "4x16", "8"}));
+  EXPECT_EQ(words_of("Tile the loop 4x16, by 8", 64), (std::vector<std::string>{"tile", "loop"}));
 }
 
 TEST(StrategyKey, OfARecipeIsItsNameParametersAndShape) {
