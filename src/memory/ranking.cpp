@@ -21,6 +21,11 @@ constexpr double kSameWords = 0.3;
 constexpr double kSameBound = 0.15;
 /// Of another operator only what has at least this much of the best match's words, and the same bound, is shown.
 constexpr double kAlikeWords = 0.5;
+/// It needs so many words of the query's text, too: the best match may share no more than the word for its bound. The
+/// recorded lessons that fit a kernel of suites/nkibench-cpu best, but are about another operator, share three to
+/// eleven words with it (silu's two).
+constexpr std::size_t kFewestAlikeWords = 3;
+constexpr std::size_t kMostQueryWords = 400;
 
 const std::vector<std::vector<std::string>>& families() {
   static const std::vector<std::vector<std::string>> kFamilies{
@@ -43,6 +48,15 @@ std::string text_key(const model::Experience& experience) {
   std::string key;
   for (const std::string& word : words_and_numbers_of(experience.strategy, kMostKeyWords)) key += word + " ";
   return key.empty() ? "title: " + experience.title : key;
+}
+
+/// Whether the experience has enough words of the query's text, or all where it has fewer.
+bool shares_words(const model::Experience& experience, const Query& query) {
+  const std::vector<std::string> asked = words_of(query.text, kMostQueryWords);
+  const std::vector<std::string> own = words_of(indexed_text(experience), kMostQueryWords);
+  const auto common =
+      std::ranges::count_if(asked, [&](const std::string& word) { return std::ranges::find(own, word) != own.end(); });
+  return static_cast<std::size_t>(common) >= std::min(kFewestAlikeWords, asked.size());
 }
 
 bool same_place(const model::Experience& a, const model::Experience& b) {
@@ -72,7 +86,7 @@ bool is_alike(const Match& match, const Query& query) {
   const auto family = family_of(query.op_type);
   const bool same_kind = it.op_type.empty() || query.op_type.empty() || it.op_type == query.op_type ||
                          std::ranges::find(family, it.op_type) != family.end();
-  return same_kind || (it.bound == query.bound && match.text_similarity >= kAlikeWords);
+  return same_kind || (it.bound == query.bound && match.text_similarity >= kAlikeWords && shares_words(it, query));
 }
 
 std::string strategy_key(const model::Experience& experience) {

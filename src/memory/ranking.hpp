@@ -22,7 +22,8 @@ double value_of(const Item& item);
 double similarity_of(const Match& match, const Query& query);
 
 /// Whether the item may apply at all: it is about the operator or one of its family, or about none; or what bounds the
-/// kernel is the same and it has many words in common. Nothing is shown rather than what does not apply.
+/// kernel is the same and it has many words in common, as matches go and by number. Nothing is shown rather than what
+/// does not apply.
 bool is_alike(const Match& match, const Query& query);
 
 /// The best `places` of the alike matches by value x similarity, best first; ties by id. Of those with the same

@@ -91,6 +91,18 @@ TEST(Rank, ShowsNothingRatherThanWhatDoesNotApply) {
   EXPECT_TRUE(rank({elsewhere}, kQuery, 4).empty());
 }
 
+TEST(Rank, TheBestMatchElsewhereNeedsWordsOfTheKernelToo) {
+  Query query = kQuery;
+  query.text = "matrix product lhs rhs tile of rows: float acc; memory bound";
+  Match elsewhere = match("Winograd for filters", 2, "conv2d");
+  elsewhere.text_similarity = 1;
+  elsewhere.item.experience.bound = query.bound;
+  elsewhere.item.experience.strategy = "Transform the input and transform it back.";
+  EXPECT_TRUE(rank({elsewhere}, query, 4).empty());
+  elsewhere.item.experience.strategy = "Keep a tile of the product in registers, rows first.";
+  EXPECT_EQ(titles(rank({elsewhere}, query, 4)), std::vector<std::string>{"Winograd for filters"});
+}
+
 TEST(Rank, OneStrategyTakesOnePlaceAndTellsItsCompany) {
   const auto shown = rank({match("Tile the loop", 2), match("tile  the LOOP!", 3), match("Unroll", 1.5)}, kQuery, 5);
   ASSERT_EQ(titles(shown), (std::vector<std::string>{"tile  the LOOP!", "Unroll"}));
