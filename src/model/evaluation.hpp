@@ -87,8 +87,7 @@ struct WorkloadTiming {
   std::optional<double> reference_peak_bytes{};
 };
 
-/// One block: the paired times of two arms (opponent first) on every raced workload, in the order of the workloads'
-/// names.
+/// One block: the paired times of two arms (opponent first) on every raced workload, in the task's order.
 struct BlockSample {
   std::vector<double> reference_ns;
   std::vector<double> candidate_ns;

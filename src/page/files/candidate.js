@@ -6,7 +6,7 @@ const kSpeakers = ['system', 'user', 'assistant'];
 
 function race(it) {
   if (!it) return el('p', { class: 'soft' }, 'No race of it is on record.');
-  const names = it.workloads.filter((one) => one.role === 'race').map((one) => one.name).sort();
+  const names = it.workloads.filter((one) => one.role === 'race').map((one) => one.name);
   const blocks = it.samples.flatMap((block, number) => block.candidate_ns.map((ns, i) => [number + 1, names[i] ?? i + 1, time(block.reference_ns[i]), time(ns), number_of(block.reference_ns[i] / ns), block.disturbed ? 'disturbed' : '']));
   return [
     list([['verdict', it.verdict], ['ratio to its parent', ratio(it.ratio)], ['decided by', it.decided_by], ['blocks', it.blocks]]),

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// node scripts_test.mjs: the page's scripts on a document of its own making, and a server that answers what a test says.
+import assert from 'node:assert/strict';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+// As much of a document as the scripts ask for.
+class Node {
+  constructor(name, text = '') {
+    Object.assign(this, { name, own: text, children: [], attributes: {}, listeners: {}, id: '', value: '', className: '' });
+  }
+  get textContent() { return this.own + this.children.map((child) => child.textContent).join(''); }
+  set textContent(text) { this.own = text; this.children = []; }
+  append(...children) { this.children.push(...children.map((child) => (child instanceof Node ? child : new Node('#text', String(child))))); }
+  replaceChildren(...children) { this.children = []; this.append(...children); }
+  setAttribute(key, value) { this.attributes[key] = value; if (key === 'id') this.id = value; }
+  getAttribute(key) { return this.attributes[key] ?? null; }
+  removeAttribute(key) { delete this.attributes[key]; }
+  addEventListener(event, does) { this.listeners[event] = does; }
+  focus() {}
+  all(name) { return [...(this.name === name ? [this] : []), ...this.children.flatMap((child) => child.all(name))]; }
+  querySelector(name) { return this.all(name)[0] ?? null; }
+}
+
+const places = {};
+const place = (name) => (places[name] ??= new Node(name));
+let answers = {};  // by path; a function makes its answer
+const asked = [];
+Object.assign(globalThis, {
+  Node,
+  document: { createElement: (name) => new Node(name), createElementNS: (_, name) => new Node(name), getElementById: place, querySelector: place, querySelectorAll: () => [], activeElement: null, title: '' },
+  location: { hash: '' },
+  sessionStorage: { kept: {}, getItem(key) { return this.kept[key] ?? null; }, setItem(key, value) { this.kept[key] = value; } },
+  scrollTo() {},
+  addEventListener(event, does) { place('window').addEventListener(event, does); },
+  fetch: async (path, options) => {
+    asked.push({ path, body: options.body ? JSON.parse(options.body) : null });
+    const found = answers[path];
+    const { status = 200, ...body } = await (typeof found === 'function' ? found(options) : found ?? { status: 404, error: `nothing at ${path}` });
+    return { ok: status === 200, status, json: async () => body };
+  },
+});
+
+// The scripts are modules to a browser; to node a package says so.
+const files = mkdtempSync(join(tmpdir(), 'accelopt-page-'));
+cpSync(fileURLToPath(new URL('../../src/page/files', import.meta.url)), files, { recursive: true });
+writeFileSync(join(files, 'package.json'), '{"type": "module"}');
+process.on('exit', () => rmSync(files, { recursive: true }));
+const load = (name) => import(pathToFileURL(join(files, name)).href);
+
+const shown = (children) => { const all = new Node('main'); all.append(...children.flat(3).filter(Boolean)); return all; };
+const rows = (table) => table.all('tr').map((row) => row.children.map((cell) => cell.textContent));
+const tables = (all, caption) => all.all('table').filter((one) => one.querySelector('caption').textContent.startsWith(caption)).map(rows);
+const opened = (all) => { for (const one of all.all('details')) { one.open = true; one.listeners.toggle(); } return all; };
+
+const interval = (estimate, low, high) => ({ estimate, low, high });
+
+test('samples stand beside the workloads in the order of the task', async () => {
+  const workload = (name, role, time_ns) => ({ name, role, time_ns, reference_ns: 2 * time_ns, ratio: interval(2, 1.9, 2.1) });
+  answers = {
+    '/api/runs/r/candidates/c': {
+      id: 'c', parent: 'baseline', failed: [], questions: [], profile: null, fate: 'faster',
+      race: { verdict: 'FASTER', ratio: interval(2, 1.9, 2.1), decided_by: 'look', blocks: 1,
+        workloads: [workload('race', 'race', 1000), workload('check', 'check', 5), workload('aa_big', 'race', 8000)],
+        samples: [{ reference_ns: [2000, 16000], candidate_ns: [1000, 8000] }] },
+    },
+  };
+  const { showCandidate } = await load('candidate.js');
+  const all = opened(shown(await showCandidate(null, 'r', 'c')));
+  assert.deepEqual(tables(all, 'Samples')[0].slice(1).map((row) => [row[1], row[3]]), [['race', '1.00 us'], ['aa_big', '8.00 us']]);
+});
