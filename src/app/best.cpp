@@ -21,13 +21,6 @@
 namespace accelopt::app {
 namespace {
 
-std::string confirmed_text(const journal::RunInfo& run) {
-  const base::Json& speedup = run.result->value("speedup", base::Json());
-  if (!speedup.is_object()) return "";
-  return report::format_ratio(
-      model::Interval{speedup.value("estimate", 1.0), speedup.value("low", 1.0), speedup.value("high", 1.0)});
-}
-
 /// One delivery, and what it needs.
 class Delivery {
  public:
@@ -89,7 +82,8 @@ base::Result<void> Delivery::choose_form(Part& part) const {
   const model::Solution& winner = part.winner.solution;
   const model::Task& task = run.task;
   const std::string name = task.entry->function;
-  ports_.say(fmt::format("{}: {} confirmed, compiled with {}", name, confirmed_text(run),
+  ports_.say(fmt::format("{}: {} confirmed, compiled with {}", name,
+                         part.winner.speedup ? report::format_ratio(*part.winner.speedup) : "",
                          fmt::join(measured_flags(winner), " ")));
   part.form = form_without_measuring(winner);
   const auto file = scaffold::entry_file({task, winner, run.task_folder, {}});
@@ -161,7 +155,8 @@ base::Result<bool> Delivery::check_program(const scaffold::WinnerPatch& patch) c
 
 base::Result<void> Delivery::write_patch(const std::vector<Winner>& winners) const {
   std::vector<scaffold::PatchRequest> requests;
-  for (const auto& [run, winner] : winners) requests.push_back({run.task, winner, run.task_folder, {}});
+  for (const Winner& winner : winners)
+    requests.push_back({winner.run.task, winner.solution, winner.run.task_folder, {}});
   TRY(scaffold::make_winner_patch(requests));  // what cannot be patched is said before anything is measured
   requests.clear();
   std::optional<scaffold::UserBuild> build;  // of the first
@@ -193,13 +188,13 @@ base::Result<void> Delivery::write(const std::vector<Winner>& winners) {
                       folder.string() + " is not empty; name another folder, or add --force");
   }
   bool has_entries = true;
-  for (const auto& [run, winner] : winners) {
-    model::Task task = run.task;
+  for (const Winner& winner : winners) {
+    model::Task task = winner.run.task;
     const std::filesystem::path own = winners.size() == 1 ? folder : folder / task.definition.name;
     has_entries = has_entries && task.entry.has_value();
-    task.baseline = winner;
+    task.baseline = winner.solution;
     TRY(suites::write_task(task, own));
-    const std::string& name = winner.sources.front().name;
+    const std::string& name = winner.solution.sources.front().name;
     ports_.say(
         fmt::format("wrote {}", (own / ("baseline" + std::filesystem::path(name).extension().string())).string()));
   }
@@ -212,7 +207,10 @@ base::Result<void> Delivery::write(const std::vector<Winner>& winners) {
 base::Result<Winner> find_winner(journal::Journal& journal, const std::string& run) {
   TRY_ASSIGN(journal::RunInfo found, journal.find_run(run));
   TRY_ASSIGN(model::Solution solution, winner_of(found));
-  return Winner{std::move(found), std::move(solution)};
+  const auto speedup = base::decode<model::Interval>(found.result->value("speedup", base::Json()), "a speed-up");
+  Winner out{std::move(found), std::move(solution)};
+  if (speedup) out.speedup = *speedup;
+  return out;
 }
 
 base::Result<void> write_winners(const Shell& shell, const BestOptions& options, const BestPorts& ports,

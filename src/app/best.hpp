@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,13 +11,15 @@
 #include "app/shell.hpp"
 #include "base/result.hpp"
 #include "journal/journal.hpp"
+#include "model/evaluation.hpp"
 #include "model/solution.hpp"
 
 namespace accelopt::app {
 
 struct Winner {
   journal::RunInfo run;
-  model::Solution solution;  ///< as winner_of gives it
+  model::Solution solution;                  ///< as winner_of gives it, or what is left of it
+  std::optional<model::Interval> speedup{};  ///< the solution's own over the baseline, as confirmed
 };
 /// @error as Journal::find_run and winner_of.
 base::Result<Winner> find_winner(journal::Journal& journal, const std::string& run);

@@ -121,10 +121,9 @@ base::Result<std::vector<std::filesystem::path>> write_package(Form form, const 
 }
 
 std::string claim_of(const Winner& winner) {
-  const base::Json speedup = winner.run.result ? winner.run.result->value("speedup", base::Json()) : base::Json();
-  if (!speedup.is_object()) return "";
-  const model::Interval ratio{speedup.value("estimate", 1.0), speedup.value("low", 1.0), speedup.value("high", 1.0)};
-  return fmt::format("Confirmed {} as fast as the baseline that it was made from.", report::format_ratio(ratio));
+  if (!winner.speedup) return "";
+  return fmt::format("Confirmed {} as fast as the baseline that it was made from.",
+                     report::format_ratio(*winner.speedup));
 }
 
 base::Result<void> take_home(const Shell& shell, Form form, const BestOptions& options, const BestPorts& ports,

@@ -39,7 +39,7 @@ base::Result<std::vector<std::filesystem::path>> write_package(Form form, const 
                                                                const std::filesystem::path& folder,
                                                                Overwrite overwrite);
 
-/// What a package says of a run's winner: its speed-up with the interval, and where it was measured.
+/// What a package says of a winner: its own speed-up with the interval.
 std::string claim_of(const Winner& winner);
 
 /// The winners in a form: patch as write_winners, flashinfer_trace as export_dataset, the others each in a folder.

@@ -65,7 +65,9 @@ base::Result<void> minimise(const app::Shell& shell, const BestFlags& flags, app
   fmt::print(stderr, "{}: {} with all edits, {} with {} of them, confirmed now\n", winner.run.task_name,
              report::format_ratio(least.winner), report::format_ratio(least.minimised), least.edits - least.taken_back);
   if (!least.note.empty()) fmt::print(stderr, "note: {}\n", report::printable(least.note));
+  if (least.taken_back == 0) return {};
   winner.solution = std::move(least.solution);
+  winner.speedup = least.minimised;
   return {};
 }
 
@@ -87,6 +89,8 @@ base::Result<Exit> take_file_home(const BestFlags& flags, app::Form form) {
 /// Why these options do not go together; empty: they do.
 std::string contradiction(const BestFlags& flags, const std::optional<app::Form>& form) {
   if (form && flags.best.output.empty()) return "--as needs --output FOLDER";
+  if (form == app::Form::flashinfer_trace && flags.minimise)
+    return "--as flashinfer-trace has the times that the run recorded of its whole winner; leave out --minimise";
   if (flags.task.empty()) return flags.solution.empty() ? "" : "--solution needs --task TASK";
   if (!form) return "--task needs --as FORM";
   if (*form == app::Form::patch || *form == app::Form::flashinfer_trace)
