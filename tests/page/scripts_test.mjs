@@ -72,3 +72,21 @@ test('samples stand beside the workloads in the order of the task', async () => 
   const all = opened(shown(await showCandidate(null, 'r', 'c')));
   assert.deepEqual(tables(all, 'Samples')[0].slice(1).map((row) => [row[1], row[3]]), [['race', '1.00 us'], ['aa_big', '8.00 us']]);
 });
+
+test('ratios have as many decimals as the report gives them', async () => {
+  const { ratio } = await load('dom.js');
+  const written = (...ends) => ratio(interval(...ends));
+  // Those of tests/report/format_test.cpp.
+  assert.equal(written(15.31, 15.09, 15.58), '15.3x [15.1, 15.6]');
+  assert.equal(written(9.123, 9.05, 9.2), '9.12x [9.05, 9.20]');
+  assert.equal(written(1.0042, 0.9981, 1.0113), '1.004x [0.998, 1.011]');
+  assert.equal(written(123.4, 121, 126), '123x [121, 126]');
+  assert.equal(written(1, 1, 1), '1.00x [1.00, 1.00]');
+  assert.equal(written(0.972, 0.949, 0.9951), '0.972x [0.949, 0.995]');
+  assert.equal(written(1.02, 1.0009, 1.04), '1.020x [1.001, 1.040]');
+  assert.equal(written(0.98, 0.96, 0.9998), '0.9800x [0.9600, 0.9998]');
+  assert.equal(written(1.5, 1.00001, 2), '1.5000x [1.0000, 2.0000]');
+  assert.equal(written(1.5, 0, 'inf'), '1.50x');
+  assert.equal(written('nan', 0, 'inf'), '-');
+  assert.equal(ratio(null), '');
+});

@@ -90,13 +90,24 @@ export function box(label, input) {
   return el('label', { class: 'box', for: input.id }, input, label);
 }
 
+const kMostRatioDecimals = 4;
+
 export function number(value, digits = 2) {
   return typeof value === 'number' && Number.isFinite(value) ? value.toFixed(digits) : '?';
 }
 
+// As report::format_ratio has it: an end that is not one does not look like one, and ends without a bound are left out.
 export function ratio(interval) {
   if (!interval) return '';
-  return `${number(interval.estimate)}x [${number(interval.low)}, ${number(interval.high)}]`;
+  const { estimate, low, high } = interval;
+  if (!Number.isFinite(estimate)) return '-';
+  const usual = estimate < 9.995 ? 2 : estimate < 99.95 ? 1 : 0;
+  if (!Number.isFinite(low) || !Number.isFinite(high)) return `${estimate.toFixed(usual)}x`;
+  const half = (high - low) / 2;
+  let decimals = half > 0 ? Math.min(Math.max(usual, Math.ceil(-Math.log10(half))), usual + 1) : usual;
+  const looksLikeOne = (end) => end !== 1 && Number(end.toFixed(decimals)) === 1;
+  while (decimals < kMostRatioDecimals && (looksLikeOne(low) || looksLikeOne(high))) ++decimals;
+  return `${estimate.toFixed(decimals)}x [${low.toFixed(decimals)}, ${high.toFixed(decimals)}]`;
 }
 
 export function time(ns) {
