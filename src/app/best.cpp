@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "app/patch_trial.hpp"
+#include "app/run_state.hpp"
 #include "app/user_build_race.hpp"
 #include "app/winner.hpp"
 #include "base/files.hpp"
@@ -205,7 +206,7 @@ base::Result<void> Delivery::write(const std::vector<Winner>& winners) {
 }  // namespace
 
 base::Result<Winner> find_winner(journal::Journal& journal, const std::string& run) {
-  TRY_ASSIGN(journal::RunInfo found, journal.find_run(run));
+  TRY_ASSIGN(journal::RunInfo found, find_run(journal, run));
   TRY_ASSIGN(model::Solution solution, winner_of(found));
   const auto speedup = base::decode<model::Interval>(found.result->value("speedup", base::Json()), "a speed-up");
   Winner out{std::move(found), std::move(solution)};

@@ -9,6 +9,7 @@
 
 #include "app/config.hpp"
 #include "app/run.hpp"
+#include "app/run_state.hpp"
 #include "app/workspace.hpp"
 #include "base/output_file.hpp"
 #include "model/judges.hpp"
@@ -87,7 +88,7 @@ bool is_evidence(StepKind kind, RawAnswers answers) {
 
 Result<Evidence> collect(const Shell& shell, journal::Journal& journal, const EvidenceRequest& request) {
   Evidence out;
-  TRY_ASSIGN(out.run, journal.find_run(request.run));
+  TRY_ASSIGN(out.run, find_run(journal, request.run));
   if (out.run.status != model::RunStatus::done || !out.run.result) {
     return fail(
         ErrorCode::invalid_argument,

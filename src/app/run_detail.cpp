@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "app/cost.hpp"
+#include "app/run_state.hpp"
 #include "app/workspace.hpp"
 #include "evaluation/evaluator_json.hpp"
 #include "model/judges.hpp"
@@ -46,7 +47,7 @@ std::string worker_of(const StepRecord& step) {
 Result<RunDetail> RunDetail::read(const std::filesystem::path& workspace, const std::string& name) {
   RunDetail out;
   TRY_ASSIGN(out.journal_, open_workspace(workspace, journal::Access::read_only));
-  TRY_ASSIGN(out.run_, out.journal_->find_run(name));
+  TRY_ASSIGN(out.run_, find_run(*out.journal_, name));
   TRY_ASSIGN(out.steps_, out.journal_->steps(out.run_.id));
   return out;
 }

@@ -28,6 +28,17 @@ Result<RunState> state_of(journal::Control& control, const std::string& run) {
   return state;
 }
 
+Result<journal::RunInfo> find_run(journal::Journal& journal, const std::string& name) {
+  TRY_ASSIGN(journal::RunInfo run, journal.find_run(name));
+  if (run.status != RunStatus::running || journal.folder().empty()) return run;
+  TRY_ASSIGN(const auto control, journal::open_control(journal.folder(), journal::Access::read_only));
+  TRY_ASSIGN(const RunState state, state_of(*control, run.id));
+  if (state.status == RunStatus::running) return run;
+  if (state.status != RunStatus::dead) return journal.find_run(run.id);  // it has ended since, with its result
+  run.status = RunStatus::dead;
+  return run;
+}
+
 base::Json to_json(const ListedRun& run) {
   return {{"type", "run"},
           {"schema", 1},

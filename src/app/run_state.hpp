@@ -20,6 +20,9 @@ struct RunState {
 };
 base::Result<RunState> state_of(journal::Control& control, const std::string& run);
 
+/// The named run, its status as RunState's. @error as Journal::find_run and open_control.
+base::Result<journal::RunInfo> find_run(journal::Journal& journal, const std::string& name);
+
 /// A run and how it stands.
 struct ListedRun {
   journal::RunInfo info;

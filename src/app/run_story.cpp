@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/run_story.hpp"
 
+#include "app/run_state.hpp"
 #include "app/workspace.hpp"
 #include "journal/control.hpp"
 #include "report/event_json.hpp"
@@ -30,7 +31,7 @@ base::Result<report::RunStory> read_run_story(const std::filesystem::path& works
   TRY_ASSIGN(const auto journal, open_workspace(workspace, journal::Access::read_only));
   TRY_ASSIGN(const auto control, journal::open_control(workspace, journal::Access::read_only));
   report::RunRecord record;
-  TRY_ASSIGN(record.run, journal->find_run(name));
+  TRY_ASSIGN(record.run, find_run(*journal, name));
   const std::string& run = record.run.id;
   TRY_ASSIGN(record.events, read_events(*control, run));
   TRY_ASSIGN(record.steps, journal->steps(run));

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "app/run_state.hpp"
 #include "app/winner.hpp"
 #include "app/workspace.hpp"
 #include "base/unified_diff.hpp"
@@ -19,7 +20,7 @@ struct DiffOptions {
 base::Result<Exit> diff(const DiffOptions& options) {
   TRY_ASSIGN(const auto journal,
              app::open_workspace(app::find_workspace(options.workspace), journal::Access::read_only));
-  TRY_ASSIGN(const journal::RunInfo run, journal->find_run(options.run));
+  TRY_ASSIGN(const journal::RunInfo run, app::find_run(*journal, options.run));
   TRY_ASSIGN(const model::Solution winner, app::winner_of(run));
   const std::string& name = run.task.baseline.sources.front().name;
   fmt::print("{}", base::unified_diff(model::changeable_text(run.task.baseline), model::changeable_text(winner),

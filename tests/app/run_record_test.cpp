@@ -2,9 +2,12 @@
 // What is read from a workspace: what a run did, how it stands, and what nothing needs.
 #include <gtest/gtest.h>
 
+#include "app/best.hpp"
 #include "app/garbage.hpp"
 #include "app/run_detail.hpp"
 #include "app/run_progress.hpp"
+#include "app/run_state.hpp"
+#include "app/run_story.hpp"
 #include "app/watch.hpp"
 #include "app/workspace.hpp"
 #include "base/files.hpp"
@@ -150,6 +153,25 @@ TEST_F(RunRecord, Progress_ProcessStillCloses_HasNotEnded) {
   session.ended = true;
   ASSERT_TRUE(control->beat(session, {}));
   EXPECT_TRUE(progress().ended());
+}
+
+TEST_F(RunRecord, ARunWithoutItsProcess_IsDeadWhereverItIsRead) {
+  const std::string id = "20261121-101500-3fa9c1";
+  const auto control = journal::open_control(workspace(), journal::Access::read_write).value();
+  const journal::Process self = journal::this_process();
+  journal::Session session{.pid = self.pid, .host = self.host, .born = self.born, .started_ms = 1000, .beat_ms = 1000};
+  session.number = control->begin_session(id, session).value();
+  EXPECT_EQ(find_run(*journal_, id)->status, model::RunStatus::running);
+
+  session.ended = true;
+  ASSERT_TRUE(control->beat(session, {}));
+  EXPECT_EQ(find_run(*journal_, id)->status, model::RunStatus::dead);
+  EXPECT_EQ(RunDetail::read(workspace(), id)->run().status, model::RunStatus::dead);
+  EXPECT_EQ(read_run_story(workspace(), id)->run.status, model::RunStatus::dead);
+  EXPECT_NE(find_winner(*journal_, id).error().message.find("has not ended (dead)"), std::string::npos);
+
+  ASSERT_TRUE(journal_->finish_run(id, model::RunStatus::done, std::nullopt, ""));
+  EXPECT_EQ(find_run(*journal_, id)->status, model::RunStatus::done);
 }
 
 TEST_F(RunRecord, FreeSpace_DryRun_RemovesNothing) {

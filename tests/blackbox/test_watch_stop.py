@@ -160,6 +160,10 @@ class WatchAndStop(support.TestCase):
         watched = watching.finish(30)
         self.assert_says(watched, 1, "is dead", "without reporting a result", "accelopt resume")
         self.assertEqual(self.succeed("runs", "--workspace", self.workspace, "--json").last["status"], "dead")
+        self.assertEqual(self.succeed("show", "--workspace", self.workspace, "--json").last["status"], "dead")
+        self.assertIn("(dead)", self.succeed("explain", "--workspace", self.workspace).out)
+        for command in ("best", "diff"):
+            self.assert_says(self.accelopt(command, "--workspace", self.workspace), 1, r"has not ended \(dead\)", "accelopt resume")
         self.assert_says(self.accelopt("stop", "--workspace", self.workspace), 1, "is dead", "accelopt resume")
         lines = self.accelopt("watch", "--workspace", self.workspace, "--json")
         self.assertIn("dead", self.check_events(lines.lines))
