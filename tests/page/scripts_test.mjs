@@ -39,7 +39,7 @@ Object.assign(globalThis, {
   fetch: async (path, options) => {
     asked.push({ path, body: options.body ? JSON.parse(options.body) : null });
     const found = answers[path];
-    const { status = 200, ...body } = await (typeof found === 'function' ? found(options) : found ?? { status: 404, error: `nothing at ${path}` });
+    const { http: status = 200, ...body } = await (typeof found === 'function' ? found(options) : found ?? { http: 404, error: `nothing at ${path}` });
     return { ok: status === 200, status, json: async () => body };
   },
 });
@@ -89,4 +89,36 @@ test('ratios have as many decimals as the report gives them', async () => {
   assert.equal(written(1.5, 0, 'inf'), '1.50x');
   assert.equal(written('nan', 0, 'inf'), '-');
   assert.equal(ratio(null), '');
+});
+
+// Does what the page put off, and says for how many milliseconds it had.
+const put_off = [];
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+async function after_its_pause() {
+  await settled();
+  const { work, pause } = put_off.shift();
+  await work();
+  return pause;
+}
+globalThis.setTimeout = (work, pause) => put_off.push({ work, pause });
+globalThis.clearTimeout = () => {};
+
+test('a run that stands still is looked at until it is done', async () => {
+  const { showRun } = await load('runs.js');
+  const run = { run: 'r', status: 'interrupted', ended: true, task: 't', created: '', device: 'cpu', attempts: {}, notes: [],
+    spent: { calls: 0, tokens: 0, usd: null, evaluations: 0, device_seconds: 0, wall_seconds: 0 }, best: null, result: null };
+  answers = { '/api/runs/r': () => run, '/api/runs/r/outline?after=0': { run: 'r', anew: true, after: 0, attempts: [], rounds: [] } };
+  const left = new AbortController();
+  const all = shown(await showRun(left.signal, 'r'));
+  const resume = all.all('button').find((one) => one.textContent === 'Resume');
+  assert.equal(await after_its_pause(), 5000);
+  Object.assign(run, { status: 'running', ended: false });  // somebody else has resumed it
+  assert.equal(await after_its_pause(), 5000);
+  assert.ok(resume.hidden);
+  assert.equal(await after_its_pause(), 1000);
+  Object.assign(run, { status: 'done', ended: true });
+  assert.equal(await after_its_pause(), 1000);
+  await settled();
+  assert.deepEqual(put_off, []);
+  left.abort();
 });

@@ -7,22 +7,30 @@ import { CandidateTree } from './tree.js';
 
 const kRunsAtOnce = 100;
 const kLookAgain = 1000;  // milliseconds
+const kLookSlowly = 5000;  // at what nothing works on, until somebody does
 
-// `work`, again and again until the view is left or it says that there is no more.
+// `work`, again after the milliseconds that it gives, until the view is left or it gives none. Returns what does it at once.
 function whileShown(signal, work) {
+  let timer = null;
   const step = async () => {
+    timer = null;
     if (signal.aborted) return;
-    let more = true;
+    let pause = kLookAgain;
     try {
-      more = await work();
+      pause = await work();
     } catch (error) {
       if (signal.aborted) return;
       say(error.message, true);
-      if (error instanceof Refused && error.status !== 0) more = false;
+      if (error instanceof Refused && error.status !== 0) pause = null;
     }
-    if (more && !signal.aborted) setTimeout(step, kLookAgain);
+    if (pause && !signal.aborted) timer = setTimeout(step, pause);
   };
   step();
+  return () => {
+    if (timer === null) return;
+    clearTimeout(timer);
+    step();
+  };
 }
 
 // Does it, and says what came of it.
@@ -75,9 +83,9 @@ export async function showRuns(signal) {
   const load = async () => {
     const asked = offset;
     const { total, runs } = await get(`runs?offset=${asked}&limit=${kRunsAtOnce}`);
-    if (asked !== offset) return true; // the page was turned meanwhile
+    if (asked !== offset) return kLookAgain; // the page was turned meanwhile
     const now = JSON.stringify([offset, total, runs]);
-    if (now === before) return true;
+    if (now === before) return kLookAgain;
     before = now;
     const rows = runs.map((run) => [el('a', { href: `#/${run.kind === 'run' ? 'runs' : 'refactorings'}/${part(run.run)}`, id: `run-${run.run}` }, run.run), run.task,
       run.kind, run.status, run.outcome.replaceAll('_', ' '), ratio(run.speedup), run.created]);
@@ -86,7 +94,7 @@ export async function showRuns(signal) {
       table(`${range}${total} ${total === 1 ? 'run' : 'runs'}, the newest first`, [['run'], ['task'], ['kind'], ['status'], ['outcome'], ['old / new [95 %]', 'right'], ['begun']], rows),
       el('div', { class: 'row' }, offset > 0 && el('button', { id: 'newer', onclick: turn(-kRunsAtOnce) }, `The ${kRunsAtOnce} newer ones`),
         offset + kRunsAtOnce < total && el('button', { id: 'older', onclick: turn(kRunsAtOnce) }, `The ${Math.min(kRunsAtOnce, total - offset - kRunsAtOnce)} older ones`)));
-    return true;
+    return kLookAgain;
   };
   await load();
   whileShown(signal, load);
@@ -130,13 +138,13 @@ export async function showRun(signal, name) {
   const question = new QuestionForm(name);
   const tree = new CandidateTree(name);
   let last = '';
-  let ended = false;
+  let again = () => {};
   const button = (label, does) => el('button', { onclick: (event) => act(event.currentTarget, does) }, label);
-  const again = () => { if (ended) { ended = false; whileShown(signal, look); } };
   const buttons = {
     stop: button('Stop and confirm', async () => (await tool('stop', { run: name })).text),
     now: button('Stop at once', async () => (await tool('stop', { run: name, now: true })).text),
-    resume: button('Resume', async () => { const said = (await tool('resume', { run: name })).text; again(); return said; }),
+    // Refused, too, it may go on: somebody else has resumed it.
+    resume: button('Resume', () => tool('resume', { run: name }).then((said) => said.text).finally(() => again())),
   };
   const hint = el('input', { required: true, maxlength: '2000', autocomplete: 'off' });
   const give = el('button', {}, 'Give the hint');
@@ -162,16 +170,15 @@ export async function showRun(signal, name) {
     buttons.resume.hidden = !run.ended || run.status === 'done';
     steer.hidden = run.status === 'done';
     await question.show(run.ended ? [] : run.questions ?? []);
-    return !run.ended;
+    return !run.ended ? kLookAgain : run.status !== 'done' ? kLookSlowly : null;
   };
   const look = async () => {
-    const goesOn = await stand();
+    const pause = await stand();
     await after();
-    ended = !goesOn;
-    return goesOn;
+    return pause;
   };
   await Promise.all([after(), stand()]);
-  whileShown(signal, look);
+  again = whileShown(signal, look);
   return [heading(`Run ${name}`), standingPlace, el('div', { class: 'row' }, Object.values(buttons)), question.element, steer,
     el('p', {}, documentLink('The report', `${base}/report`, `report-${name}.html`)),
     folded('The explanation', () => {
