@@ -119,6 +119,7 @@ base::Result<Exit> resume(const app::Shell& shell, const ResumeFlags& flags) {
   app::ResumeOptions change = flags.change;
   change.defer = absolute(change.defer);
   const auto workspace = app::find_workspace(flags.workspace);
+  TRY(app::open_workspace(workspace, journal::Access::read_only));  // says what to do where there is none
   TRY_ASSIGN(const auto journal, app::open_workspace(workspace, journal::Access::read_write));
   TRY_ASSIGN(const journal::RunInfo run, journal->find_run(flags.run));
   if (const auto usable = app::resumed_settings(run, change); !usable) return refuse_options(usable.error());
