@@ -104,6 +104,10 @@ base::Result<void> check_use(const AgentFlags& flags, bool recipes) {
         ErrorCode::invalid_argument,
         "--exit-when-waiting ends a run that waits for a mailbox, and recipes play all roles; give --mailbox DIR");
   }
+  if (recipes && !flags.prompts.empty()) {
+    return fail(ErrorCode::invalid_argument,
+                "--prompts are for models, and recipes play all roles; name a model, or leave it out");
+  }
   if (!flags.key_env.empty() && flags.base_url.empty() && flags.api.empty()) {
     return fail(ErrorCode::invalid_argument,
                 "--key-env names the key for --base-url or --api; give one of them with --model NAME, or write key_env "

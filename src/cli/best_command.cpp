@@ -91,6 +91,10 @@ std::string contradiction(const BestFlags& flags, const std::optional<app::Form>
   if (form && flags.best.output.empty()) return "--as needs --output FOLDER";
   if (form == app::Form::flashinfer_trace && flags.minimise)
     return "--as flashinfer-trace has the times that the run recorded of its whole winner; leave out --minimise";
+  const app::BestOptions& best = flags.best;
+  if (best.output.empty() &&
+      (best.force || best.no_measure || !best.build_command.empty() || !best.compile_commands.empty()))
+    return "--allow-build, --compile-commands, --no-measure and --force are about what is written; add --output FOLDER";
   if (flags.task.empty()) return flags.solution.empty() ? "" : "--solution needs --task TASK";
   if (!form) return "--task needs --as FORM";
   if (*form == app::Form::patch || *form == app::Form::flashinfer_trace)

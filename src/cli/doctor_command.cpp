@@ -44,6 +44,10 @@ app::DoctorPorts ports_of(const DoctorFlags& flags) {
 
 base::Result<Exit> doctor(const app::Shell& shell, DoctorFlags flags) {
   if (const auto usable = app::check(flags.doctor.device); !usable) return refuse_options(usable.error());
+  if (flags.doctor.device.device_given && !flags.doctor.noise) {
+    return refuse_options(
+        {base::ErrorCode::invalid_argument, "--device says where the noise is measured; add --noise, or leave it out"});
+  }
   flags.doctor.workspace = app::find_workspace(flags.workspace);
   TRY_ASSIGN(const int missing, app::examine(shell, flags.doctor, ports_of(flags)));
   return missing == 0 ? Exit::done : Exit::check_failed;
@@ -65,7 +69,8 @@ void add_doctor(CommandLine& app, Action& chosen) {
   command.flag("--noise", options->doctor.noise,
                "Measure the noise of this machine and keep the figure in the workspace");
   command.option("--device", &options->doctor.device.device, "With --noise: cpu, or cpu:N for kernels on core N")
-      .show_default();
+      .show_default()
+      .when_given([options] { options->doctor.device.device_given = true; });
   declare_workers(
       command, options->doctor.device.workers,
       "Command that starts a worker elsewhere (docs/devices.md), to see whether it answers; may be repeated");

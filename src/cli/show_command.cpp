@@ -224,14 +224,26 @@ base::Result<report::Document> page_of(const app::RunDetail& detail, app::RawSam
   return page;
 }
 
-base::Result<Exit> show(const ShowOptions& options) {
-  const bool whole = options.candidate.empty() && !options.timeline && !options.decisions && !options.json;
-  if (!options.export_markdown.empty() && !whole) {
-    return refuse_options(
-        {base::ErrorCode::invalid_argument,
-         "--export-markdown writes what `show` prints of a whole run; leave out CANDIDATE, --timeline, "
-         "--decisions and --json"});
+/// Why these options do not go together; empty: they do.
+std::string clash_of(const ShowOptions& options) {
+  std::vector<std::string> parts;  // of a run, each shown by itself
+  if (!options.candidate.empty()) parts.emplace_back("CANDIDATE");
+  if (options.timeline) parts.emplace_back("--timeline");
+  if (options.decisions) parts.emplace_back("--decisions");
+  if (!options.export_markdown.empty() && (!parts.empty() || options.json)) {
+    return "--export-markdown writes what `show` prints of a whole run; leave out CANDIDATE, --timeline, --decisions "
+           "and --json";
   }
+  if (parts.size() > 1) return "one thing is shown at a time; give one of " + base::joined(parts, ", ");
+  if (options.samples && !parts.empty())
+    return "--samples adds to what `show` prints of a whole run; leave out " + parts.front();
+  if (options.json && !options.candidate.empty()) return "CANDIDATE is printed as its source; leave out --json";
+  return "";
+}
+
+base::Result<Exit> show(const ShowOptions& options) {
+  if (const std::string reason = clash_of(options); !reason.empty())
+    return refuse_options({base::ErrorCode::invalid_argument, reason});
   TRY_ASSIGN(const app::RunDetail detail, app::RunDetail::read(app::find_workspace(options.workspace), options.run));
   const app::RawSamples samples = options.samples ? app::RawSamples::kept : app::RawSamples::left_out;
   if (!options.candidate.empty()) {

@@ -89,6 +89,12 @@ TEST(SettingsFrom, RefusesContradictions) {
   flags = {};
   flags.beam = 0;
   EXPECT_FALSE(settings_from(flags, {}, environment_of()));
+  flags = {};
+  flags.agents.prompts = "prompts";
+  EXPECT_FALSE(settings_from(flags, {}, environment_of())) << "recipes have none";
+  flags.agents.base_url = "http://localhost:1/v1";
+  flags.agents.model = "m";
+  EXPECT_TRUE(settings_from(flags, {}, environment_of()));
 }
 
 struct MemoryFlags {

@@ -65,6 +65,7 @@ class Errors(support.TestCase):
                 (("--knowledge", "none", "--exclude-family"), ("--exclude-family", "--knowledge none")),
                 (("--knowledge", "none", "--memory", "ranked"), ("--memory ranked", "--knowledge none")),
                 (("--mailbox", os.fsdecode(b"q\xe9"), "--model", "m"), ("UTF-8", "use another folder")),
+                (("--prompts", "nonesuch"), ("--prompts", "recipes play all roles")),
                 (("--base-url", "http://127.0.0.1:9/v1"), ("--base-url", "--model"))):
             with self.subTest(options):
                 self.assert_says(self.small_run(*options), 2, *patterns)
@@ -79,6 +80,19 @@ class Errors(support.TestCase):
                 self.assert_says(finished, 1 if command == ("worker",) else 2, '"cuda:x": "x" is no number; write cpu, cpu:N')
                 self.assertEqual(finished.said.count("cuda:x"), 1, finished)
         self.assertFalse(self.workspace.exists(), "nothing was begun")
+
+    def test_options_that_would_do_nothing(self):
+        for command, patterns in (
+                (("show", "last", "i0.b0.p0.a0.f0", "--json"), ("CANDIDATE", "--json")),
+                (("show", "last", "i0.b0.p0.a0.f0", "--samples"), ("CANDIDATE", "--samples")),
+                (("show", "--timeline", "--decisions"), ("give one of --timeline, --decisions",)),
+                (("show", "--samples", "--timeline"), ("--samples", "leave out --timeline")),
+                (("best", "--allow-build", "true"), ("--allow-build", "--output FOLDER")),
+                (("best", "--force"), ("--force", "--output FOLDER")),
+                (("best", "--as", "flashinfer-trace", "-o", "x", "--minimise"), ("--minimise",)),
+                (("doctor", "--device", "cpu:9"), ("--device", "--noise"))):
+            with self.subTest(command):
+                self.assert_says(self.accelopt(*command), 2, *patterns)
 
     def test_recipes_are_asked_about_device_code(self):
         suite = support.ROOT / "suites" / "nkibench-cuda"
