@@ -122,3 +122,23 @@ test('a run that stands still is looked at until it is done', async () => {
   assert.deepEqual(put_off, []);
   left.abort();
 });
+
+test('a seed that a script cannot hold is refused, and no other is sent', async () => {
+  const { showRuns } = await load('runs.js');
+  answers = { '/api/about': { folders: ['/tasks'], version: '1', workspace: '/w' }, '/api/runs?offset=0&limit=100': { total: 0, runs: [] },
+    '/mcp': { result: { content: [{ type: 'text', text: 'started' }], structuredContent: { run: 'r' } } } };
+  const left = new AbortController();
+  const all = shown(await showRuns(left.signal));
+  const seed = all.all('input').find((one) => one.attributes.min === '0');
+  const started = async (value) => {
+    seed.value = value;
+    asked.length = 0;
+    all.querySelector('form').listeners.submit({ preventDefault() {} });
+    await settled();
+    return asked.filter((one) => one.path === '/mcp').map((one) => one.body.params.arguments.seed);
+  };
+  assert.deepEqual(await started('9007199254740993'), []);
+  assert.match(place('message').textContent, /seed 9007199254740993: .*9007199254740991/);
+  assert.deepEqual(await started('9007199254740991'), [9007199254740991]);
+  left.abort();
+});

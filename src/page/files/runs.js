@@ -45,6 +45,13 @@ async function act(button, work) {
   button.disabled = false;
 }
 
+// A larger one would be sent as another.
+function wholeNumber(name, text) {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new Error(`${name.replaceAll('_', ' ')} ${text}: from this page it must be a whole number up to ${Number.MAX_SAFE_INTEGER}`);
+  return value;
+}
+
 function startForm(folders) {
   const input = (attributes) => el('input', attributes);
   const task = input({ required: true, autocomplete: 'off' });
@@ -60,7 +67,7 @@ function startForm(folders) {
     event.preventDefault();
     act(button, async () => {
       const args = { task: task.value, agents: who.value };
-      for (const [name, one] of Object.entries(numbers)) if (one.value !== '') args[name] = Number(one.value);
+      for (const [name, one] of Object.entries(numbers)) if (one.value !== '') args[name] = wholeNumber(name, one.value);
       for (const [name, one] of Object.entries(words)) if (one.value !== '') args[name] = one.value;
       const started = await tool('start', args);
       location.hash = `#/runs/${part(started.run)}`;
