@@ -142,3 +142,14 @@ test('a seed that a script cannot hold is refused, and no other is sent', async 
   assert.deepEqual(await started('9007199254740991'), [9007199254740991]);
   left.abort();
 });
+
+test('a refactoring is told as its report tells it', async () => {
+  const { showRefactoring } = await load('refactoring.js');
+  answers = { '/api/refactorings/f': { run: 'f', answer: 'It is faster.', task: 't', scope: [], strategy: 's', verdict: 'confirmed', goal: 'time', speedup: interval(2, 1.9, 2.1),
+    branch: '', commit: '', experience: '', created: '', readability: null, gates: [], diff: '',
+    workloads: [true, false].map((timed) => ({ workload: 'w', size: timed ? 100 : 1, role: 'raced', timed, ratio: interval(2, 1.9, 2.1), old_ms: 2, new_ms: 1 })),
+    trials: [{ strategy: 's', verdict: 'faster', built_on: 'b', failed_gate: null, why: '', ratio: interval(2, 1.9, 2.1), over_best: interval(1.1, 1.05, 1.2) }] } };
+  const all = shown(await showRefactoring(null, 'f'));
+  assert.deepEqual(tables(all, 'Confirmed')[0].map((row) => row.at(-1)), ['start-up', 'left out', 'prevails, counted in the ratio']);
+  assert.deepEqual(tables(all, 'What was tried')[0].map((row) => row[4]), ['over the best until then', '1.10x [1.05, 1.20]']);
+});
