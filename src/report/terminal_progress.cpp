@@ -136,12 +136,11 @@ class Lines {
   std::string operator()(const model::Selected& event) {
     std::string text = fmt::format("{}{}\n", live_ ? place_ + ": " : "  ", tally_.text());
     const std::string best = event.incumbent ? to_string(event.incumbent->identity) : std::string();
-    if (best != best_) {
-      text += event.incumbent ? fmt::format("  new best {}: {}\n", format_ratio(event.incumbent->score),
-                                            name_of(event.incumbent->identity, event.incumbent->title))
+    if (best != best_)
+      text += event.incumbent ? new_best(*event.incumbent)
                               : "  warning: the best so far failed when it was measured again; no gain so far\n";
-    }
     best_ = best;
+    best_score_ = event.incumbent ? event.incumbent->score.estimate : 0;
     return text;
   }
 
@@ -168,14 +167,24 @@ class Lines {
   std::string operator()(const model::Note& event) const { return "  note: " + printable(event.text) + "\n"; }
 
  private:
+  /// Scores of two play-offs do not compare: their machine was not the same.
+  [[nodiscard]] std::string new_best(const model::BeamMember& incumbent) const {
+    const std::string name = name_of(incumbent.identity, incumbent.title);
+    const std::string score = format_ratio(incumbent.score);
+    if (!best_.empty() && incumbent.score.estimate < best_score_)
+      return fmt::format("  the lead goes to {}: {} in this iteration's play-off\n", name, score);
+    return fmt::format("  new best {}: {}\n", score, name);
+  }
+
   bool live_;
   bool all_;
   LastLine last_line_;
   int iterations_ = 0;
   std::string goal_;
-  std::string place_;  ///< "iteration 2/4"
-  Tally tally_;        ///< of this iteration
-  std::string best_;   ///< identity of the best so far
+  std::string place_;      ///< "iteration 2/4"
+  Tally tally_;            ///< of this iteration
+  std::string best_;       ///< identity of the best so far
+  double best_score_ = 0;  ///< in the last play-off
   std::set<std::string> warned_of_;
 };
 

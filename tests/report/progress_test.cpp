@@ -165,6 +165,21 @@ TEST_F(Progress, ALostBestIsAWarning) {
   EXPECT_NE(fresh().find("  warning: the best so far failed"), std::string::npos);
 }
 
+TEST_F(Progress, ALowerScoreOfAnotherPlayOff_IsNoNewBest) {
+  auto progress = make(false);
+  progress->on(selected(0, 5.45));
+  EXPECT_NE(fresh().find("  new best 5.45x [5.35, 5.55]: i0.b0.p1.a0.f0 swap loops\n"), std::string::npos);
+  model::Selected event = selected(1, 4.94);
+  event.incumbent->identity = {1, 0, 1, 0, 0};
+  progress->on(event);
+  const std::string text = fresh();
+  EXPECT_NE(
+      text.find("  the lead goes to i1.b0.p1.a0.f0 swap loops: 4.94x [4.84, 5.04] in this iteration's play-off\n"),
+      std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("new best"), std::string::npos) << text;
+}
+
 TEST_F(Progress, ALogIsNeverSilentForMoreThanAMinute) {
   auto progress = make(false);
   progress->on(kStarted);

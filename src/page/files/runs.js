@@ -134,7 +134,7 @@ function standing(run) {
 }
 
 function roundsTable(rounds) {
-  return table('Best so far by round', [['round', 'right'], ['evaluations', 'right'], ['best so far [95 %]', 'right'], ['candidate'], ['plan']],
+  return table('Best so far by round', [['round', 'right'], ['evaluations', 'right'], ['best so far, in its play-off [95 %]', 'right'], ['candidate'], ['plan']],
     rounds.map((one) => [one.iteration + 1, one.evaluations, one.incumbent ? ratio(one.incumbent.score) : 'none', one.incumbent?.id ?? '', one.incumbent?.title ?? '']));
 }
 

@@ -103,7 +103,7 @@ Markup rounds_table(const RunStory& story, const std::string& caption) {
                {"tokens", Align::right},
                {"cost", Align::right},
                {"best candidate"},
-               {"best so far [95 %]", Align::right}},
+               {"best so far, in its play-off [95 %]", Align::right}},
               {}};
   for (const StoryRound& round : story.rounds) {
     const auto usd = round.usage.total_usd();
