@@ -90,6 +90,7 @@ void print_report(const app::RefactorReport& report, Gates gates) {
   const auto& ratio = result.confirmed ? result.confirmed : result.triage;
   fmt::print("{}{}\n", refactor::to_string(result.verdict, result.goal), ratio ? ": " + ratio_text(*ratio) : "");
   if (!report.commit.empty()) fmt::print("commit {} on {}\n", report.commit.substr(0, 12), report.branch.substr(11));
+  fmt::print("refactoring {}; its report: accelopt report {}\n", report.id, report.id);
 }
 
 base::Result<Exit> finish(const RefactorFlags& flags, const app::RefactorReport& report,

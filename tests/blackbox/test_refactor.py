@@ -382,6 +382,9 @@ class RefactorTest(support.TestCase):
     def report_has_the_records_numbers(self, found):
         file = self.folder / "refactor.html"
         self.succeed("report", found["run"][:5], "--workspace", self.workspace, "-o", file)
+        listed = self.succeed("runs", "--workspace", self.workspace).out
+        self.assertRegex(listed, rf"(?m)^{found['run']} .* {found['verdict']} ")
+        self.assertNotIn("no runs yet", listed)
         page = pages.read(file.read_text(encoding="utf-8"))
         by_size = pages.plot(page, "by-size")
         measured = [(f"{one['workload']}, n={one['size']}", one["ratio"]) for one in found["workloads"]]
