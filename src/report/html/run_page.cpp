@@ -194,7 +194,9 @@ Markup repeat(const RunStory& story) {
       "With the workspace that has the run's record, its decisions are repeated, without a model, a compiler or "
       "a device, by:");
   out += element("pre", element("code", "accelopt replay " + story.run.id));
-  out += element("p", "The same search from the beginning:");
+  out += element("p",
+                 "A new search with the same seed begins as follows, with a flag for each setting below, and for the "
+                 "device and the models, that is not the default (accelopt config lists them):");
   const std::string folder = std::filesystem::path(story.run.task_folder).filename().string();
   out += element("pre", element("code", fmt::format("accelopt run {} --seed {}", folder.empty() ? "TASK" : folder,
                                                     story.run.seed)));

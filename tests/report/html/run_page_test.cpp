@@ -113,5 +113,14 @@ TEST(RunPage, ModelledTimes_AreCalledSo) {
   EXPECT_NE(run_page(story).find("no device measured these times"), std::string::npos);
 }
 
+TEST(RunPage, ANewSearch_SaysWhatItsCommandLeavesOut) {
+  RunStory story = long_run(1, "t");
+  story.run.task_folder = "/tasks/scale";
+  story.run.seed = 7;
+  const std::string page = run_page(story);
+  EXPECT_NE(page.find("with a flag for each setting below"), std::string::npos);
+  EXPECT_NE(page.find("accelopt run scale --seed 7"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace accelopt::report::html
