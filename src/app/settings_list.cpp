@@ -163,7 +163,7 @@ void add_places(Settings& out, const Shell& shell, const SettingSources& sources
     out.push_back({"worker", name + worker.command, flag ? "--worker" : config.origins.at("workers")});
   }
   out.push_back({kKnowledgePassword, is_set(kKnowledgePassword) ? "set" : "not set", "environment"});
-  for (const char* variable : {"ACCELOPT_NCU", "ACCELOPT_COMPUTE_SANITIZER", "ACCELOPT_NVDISASM"})
+  for (const char* variable : {"ACCELOPT_PYTHON", "ACCELOPT_NCU", "ACCELOPT_COMPUTE_SANITIZER", "ACCELOPT_NVDISASM"})
     out.push_back({variable, is_set(variable) ? "set" : "not set", "environment"});
 }
 

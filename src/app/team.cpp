@@ -277,7 +277,8 @@ base::Result<bool> plays_recipes(const AgentFlags& flags, const Config& config) 
   const bool names_endpoint = !flags.base_url.empty() || !flags.api.empty();
   const bool names_model = !flags.model.empty() || names_endpoint || answers_elsewhere;
   if (names_endpoint && flags.model.empty()) {
-    return fail(ErrorCode::invalid_argument, "--base-url needs --model NAME: the model's name at that endpoint");
+    return fail(ErrorCode::invalid_argument, std::string(flags.base_url.empty() ? "--api" : "--base-url") +
+                                                 " needs --model NAME: the model's name at that endpoint");
   }
   TRY(check_address(flags.base_url));
   TRY(check_key_env(flags.key_env));

@@ -179,7 +179,7 @@ void add_resume(CommandLine& app, Action& chosen) {
                  "Folder of the runs (default: the nearest .accelopt here or above)");
   command.option("--bundle", &options->change.bundle,
                  "An executed bundle, or a folder of them, to import (default: where they were written)");
-  command.option("--device", &options->change.device, "From now on measure here: cpu, cpu:N or cuda:N");
+  command.option("--device", &options->change.device, "From now on measure here: " + app::device_names());
   declare_workers(command, options->change.workers,
                   "From now on measure through this worker; may be repeated (docs/devices.md)");
   command.option("--defer", &options->change.defer,

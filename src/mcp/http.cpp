@@ -283,13 +283,11 @@ void answer(const Catalogue& catalogue, const HttpRequest& request, Exchange& ex
   waiting.remove(exchange.socket());
 }
 
-Result<FileDescriptor> listen_at(const HttpOptions& options, int& port) {
+Result<FileDescriptor> listen_at(const HttpOptions& options, const in_addr& numbers, int& port) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(static_cast<std::uint16_t>(options.port));
-  if (options.port < 0 || options.port > 65535 || ::inet_pton(AF_INET, options.address.c_str(), &address.sin_addr) != 1)
-    return base::fail(ErrorCode::invalid_argument, options.address + ":" + std::to_string(options.port) +
-                                                       " is no address; give one like 127.0.0.1, and a port");
+  address.sin_addr = numbers;
   FileDescriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket.valid()) return base::fail_errno(errno, "a socket");
   const int yes = 1;
@@ -313,6 +311,11 @@ Result<FileDescriptor> listen_at(const HttpOptions& options, int& port) {
 }  // namespace
 
 Result<void> serve_http(const Catalogue& catalogue, const HttpOptions& options, const std::stop_token& stop) {
+  in_addr address{};
+  if (options.port < 0 || options.port > 65535 || ::inet_pton(AF_INET, options.address.c_str(), &address) != 1)
+    return base::fail(ErrorCode::invalid_argument,
+                      options.address + ":" + std::to_string(options.port) +
+                          " is no address; give an IPv4 address like 127.0.0.1, and a port");
   const bool loopback = options.address.starts_with("127.");
   if (!loopback && options.token.empty())
     return base::fail(ErrorCode::invalid_argument,
@@ -321,7 +324,7 @@ Result<void> serve_http(const Catalogue& catalogue, const HttpOptions& options, 
                           "give it to the clients, or listen on 127.0.0.1");
   const HttpAccess access{options.token, loopback ? HttpAccess::Reach::loopback : HttpAccess::Reach::anywhere};
   int port = 0;
-  TRY_ASSIGN(const FileDescriptor listener, listen_at(options, port));
+  TRY_ASSIGN(const FileDescriptor listener, listen_at(options, address, port));
   if (options.listening) options.listening("http://" + options.address + ":" + std::to_string(port) + "/mcp");
   ByteBudget bytes(kMostBytesAtOnce);
   Waiting waiting;

@@ -90,6 +90,11 @@ TEST(SettingsFrom, RefusesContradictions) {
   flags.beam = 0;
   EXPECT_FALSE(settings_from(flags, {}, environment_of()));
   flags = {};
+  flags.agents.api = "openai";
+  const auto refused = settings_from(flags, {}, environment_of());
+  ASSERT_FALSE(refused);
+  EXPECT_TRUE(refused.error().message.starts_with("--api needs --model NAME")) << refused.error().message;
+  flags = {};
   flags.agents.prompts = "prompts";
   EXPECT_FALSE(settings_from(flags, {}, environment_of())) << "recipes have none";
   flags.agents.base_url = "http://localhost:1/v1";

@@ -81,6 +81,7 @@ class Serve(support.TestCase):
         self.assertEqual(self.post(b"x", Content_Type="text/plain")[0], 415)
 
     def test_other_addresses_need_a_token(self):
+        self.assert_says(self.accelopt("serve", "--address", "localhost"), 2, "localhost", "give an IPv4 address like 127.0.0.1")
         refused = self.accelopt("serve", "--address", "0.0.0.0")
         self.assert_says(refused, 2, "ACCELOPT_MCP_TOKEN")
         self.serve("--address", "0.0.0.0", environment=self.environment | {"ACCELOPT_MCP_TOKEN": "s3cret"})

@@ -311,7 +311,7 @@ class Strangers(PageCase):
         self.assertEqual(self.ask("/api/runs", Authorization="Bearer s3cre")[0], 401)
         self.assertEqual(self.ask("/api/runs", Authorization="Bearer s3cret")[0], 200)
         seen = self.use({"go": "#/runs"}, {"wait": "h1", "text": "token"}, {"tab": "Token"}, {"type": "wrong"}, {"press": "Enter"},
-                        {"wait": "h1", "text": "token"}, {"tab": "Token"}, {"type": "s3cret"}, {"press": "Enter"}, {"wait": "h1", "text": "Runs"})
+                        {"wait": "#message", "text": "does not take the token"}, {"tab": "Token"}, {"type": "s3cret"}, {"press": "Enter"}, {"wait": "h1", "text": "Runs"})
         self.assertEqual([line for line in seen["console"] if "401" not in line], [])
 
 

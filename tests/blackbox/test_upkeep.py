@@ -61,7 +61,7 @@ class Config(support.TestCase):
         self.workspace.mkdir()
         file = self.workspace / "accelopt.toml"
         file.write_text(CONFIG, encoding="utf-8")
-        environment = self.environment | {"THINKER_KEY": KEY, "ACCELOPT_SURREAL_PASSWORD": "hunter2"}
+        environment = self.environment | {"THINKER_KEY": KEY, "ACCELOPT_SURREAL_PASSWORD": "hunter2", "ACCELOPT_PYTHON": "/usr/bin/python3"}
         settings = self.settings(environment=environment)
         self.assertEqual(settings["search.near_roofline"], ("0.02", str(file)))
         self.assertEqual(settings["executor.model"], ("some-model", str(file)))
@@ -70,6 +70,7 @@ class Config(support.TestCase):
         self.assertEqual(settings["planner.api"], ("anthropic", str(file)))
         self.assertEqual(settings["planner.key"], ("in the variable THINKER_KEY (set)", str(file)))
         self.assertEqual(settings["ACCELOPT_SURREAL_PASSWORD"], ("set", "environment"))
+        self.assertEqual(settings["ACCELOPT_PYTHON"], ("set", "environment"))
         self.assertEqual(settings["file"][1], "not there", "the user's own, the last one of the list")
         self.assertEqual(self.settings("--near-roofline", "0.1")["search.near_roofline"], ("0.1", "--near-roofline"))
         table = self.succeed("config", "--workspace", self.workspace, environment=environment).said

@@ -153,3 +153,29 @@ test('a refactoring is told as its report tells it', async () => {
   assert.deepEqual(tables(all, 'Confirmed')[0].map((row) => row.at(-1)), ['start-up', 'left out', 'prevails, counted in the ratio']);
   assert.deepEqual(tables(all, 'What was tried')[0].map((row) => row[4]), ['over the best until then', '1.10x [1.05, 1.20]']);
 });
+
+test('a name that is no encoded text is asked for, and a wrong token is said', async () => {
+  answers = {};
+  asked.length = 0;
+  location.hash = '#/runs/%E0%A4%A';
+  await load('main.js');
+  await settled();
+  assert.ok(asked.some((one) => one.path === '/api/runs/%25E0%25A4%25A'));
+  assert.match(place('content').textContent, /This cannot be shown.*nothing at/);
+
+  location.hash = '#/suites';
+  answers = { '/api/suites': (options) => (options.headers.Authorization === 'Bearer right' ? { lines: [] } : { http: 401, error: 'no' }) };
+  place('window').listeners.hashchange();
+  await settled();
+  assert.equal(place('message').textContent, '');
+  const give = async (secret) => {
+    place('content').querySelector('input').value = secret;
+    place('content').querySelector('form').listeners.submit({ preventDefault() {} });
+    await settled();
+  };
+  await give('wrong');
+  assert.match(place('message').textContent, /does not take the token/);
+  await give('right');
+  assert.equal(place('message').textContent, '');
+  assert.match(place('content').textContent, /Suites/);
+});

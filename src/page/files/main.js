@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which view is shown: the address behind the '#'.
-import { el, fill, heading, field, keepToken, Refused, say } from './dom.js';
+import { el, fill, heading, field, keepToken, Refused, say, token } from './dom.js';
 import { showRun, showRuns } from './runs.js';
 import { showCandidate } from './candidate.js';
 import { showExperience, showMemory } from './memory.js';
@@ -28,8 +28,18 @@ function askForToken() {
     keepToken(input.value);
     show();
   });
+  if (token()) say('The server does not take the token that was given.', true);
   fill(content, heading('This server asks for its token'), el('p', {}, 'It is the secret in the ACCELOPT_MCP_TOKEN of the server. It is kept in this tab alone.'), form);
   input.focus();
+}
+
+// What is no text encoded so names nothing, and the server says that.
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 async function show() {
@@ -39,7 +49,7 @@ async function show() {
   const path = location.hash.slice(1) || '/runs';
   if (!path.startsWith('/')) return;
   const [route, view] = views.find(([pattern]) => pattern.test(path)) ?? views[0];
-  const names = (route.exec(path) ?? []).slice(1).map(decodeURIComponent);
+  const names = (route.exec(path) ?? []).slice(1).map(decoded);
   for (const link of document.querySelectorAll('nav a')) {
     if (path.startsWith(link.getAttribute('href').slice(1))) link.setAttribute('aria-current', 'page');
     else link.removeAttribute('aria-current');
