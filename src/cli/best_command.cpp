@@ -91,9 +91,9 @@ std::string contradiction(const BestFlags& flags, const std::optional<app::Form>
   if (form && flags.best.output.empty()) return "--as needs --output FOLDER";
   if (form == app::Form::flashinfer_trace && flags.minimise)
     return "--as flashinfer-trace has the times that the run recorded of its whole winner; leave out --minimise";
-  const app::BestOptions& best = flags.best;
-  if (best.output.empty() &&
-      (best.force || best.no_measure || !best.build_command.empty() || !best.compile_commands.empty()))
+  const app::BestOptions& options = flags.best;
+  if (options.output.empty() &&
+      (options.force || options.no_measure || !options.build_command.empty() || !options.compile_commands.empty()))
     return "--allow-build, --compile-commands, --no-measure and --force are about what is written; add --output FOLDER";
   if (flags.task.empty()) return flags.solution.empty() ? "" : "--solution needs --task TASK";
   if (!form) return "--task needs --as FORM";
