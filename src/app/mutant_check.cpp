@@ -134,12 +134,8 @@ class Checker {
   }
 
   void note_dropped_families(const evaluation::OpenReport& opened) {
-    for (const evaluation::DroppedFamily& dropped : opened.dropped_families) {
-      report(Severity::advice, "inputs",
-             "family " + dropped.family + " is dropped on workload " + dropped.workload +
-                 ": the reference computed in float gives NaN or infinity where double gives none; take it out of "
-                 "families, or draw smaller values");
-    }
+    for (const evaluation::DroppedFamily& dropped : opened.dropped_families)
+      report(Severity::advice, "inputs", evaluation::describe(dropped));
   }
 
   Result<void> judge(const Mutant& mutant, const model::Evaluation& verdict) {

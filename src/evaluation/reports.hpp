@@ -72,6 +72,8 @@ struct DroppedFamily {
   std::string workload;
   std::string family;
 };
+/// What happened, and what to do.
+std::string describe(const DroppedFamily& dropped);
 
 /// The baseline verified and measured.
 struct OpenReport {

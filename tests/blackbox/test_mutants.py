@@ -177,8 +177,9 @@ class Mutants(support.TestCase):
 
     def test_a_family_that_float_cannot_compute_is_named(self):
         overflowing = TASK.replace('init = "normal(0, 1)"', 'init = "normal(0, 1e17)"\nfamilies = ["scaled"]')
-        finished = self.succeed("lint", "--mutants", self.task(definition=overflowing))
-        self.assertRegex(finished.out, r"advice: .*family scaled_up is dropped on workload odd")
+        task = self.task(definition=overflowing)
+        self.assertRegex(self.succeed("lint", "--mutants", task).out, r"advice: .*family scaled_up is dropped on workload odd")
+        self.assertRegex(self.succeed("eval", task).err, r"family scaled_up is dropped on workload odd: the reference computed in float")
 
 
 if __name__ == "__main__":

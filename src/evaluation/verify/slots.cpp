@@ -69,6 +69,12 @@ base::Error located(base::Error error, const model::Workload& workload, model::F
 
 }  // namespace
 
+std::string describe(const DroppedFamily& dropped) {
+  return "family " + dropped.family + " is dropped on workload " + dropped.workload +
+         ": the reference computed in float gives NaN or infinity where double gives none; take it out of families, or "
+         "draw smaller values";
+}
+
 ReferenceTensor seen_by_reference(const model::TensorSpec& input, const Bytes& bytes) {
   if (!model::is_floating(input.dtype)) return {{}, bytes};
   return {decode(input.dtype, bytes), {}};

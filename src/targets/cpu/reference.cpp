@@ -24,6 +24,7 @@ using evaluation::Invocation;
 using evaluation::Precision;
 using evaluation::ReferenceTensor;
 using model::DType;
+using model::TensorSpec;
 
 constexpr std::chrono::seconds kReferenceLimit{120};
 
@@ -58,6 +59,37 @@ std::vector<double> as_doubles(std::span<const std::byte> bytes) {
     out[i] = static_cast<double>(value);
   }
   return out;
+}
+
+/// The definition as the reference sees it: what outputs hold before a call is NaN to it, too.
+model::Definition with_real_outputs(model::Definition definition, Precision precision) {
+  for (TensorSpec& output : definition.outputs) {
+    if (!model::is_floating(output.dtype)) continue;
+    output.dtype = precision == Precision::float64 ? DType::float64 : DType::float32;
+  }
+  return definition;
+}
+
+/// The first 64 bits of every output, which all others repeat before the call.
+std::vector<std::uint64_t> poison_words(const std::vector<std::span<const std::byte>>& outputs) {
+  std::vector<std::uint64_t> words;
+  for (const std::span<const std::byte> output : outputs)
+    std::memcpy(&words.emplace_back(), output.data(), std::min(output.size(), sizeof(std::uint64_t)));
+  return words;
+}
+
+/// The first element that is still the poison, or was computed from it: a NaN keeps its bits, except the sign.
+template <class Bits>
+std::optional<std::size_t> first_poison(std::span<const std::byte> output, std::uint64_t poison) {
+  constexpr Bits kMagnitude = ~Bits{0} >> 1;
+  for (std::size_t at = 0; at + sizeof(Bits) <= output.size(); at += sizeof(Bits)) {
+    Bits before = 0;
+    Bits now = 0;
+    std::memcpy(&before, reinterpret_cast<const std::byte*>(&poison) + at % sizeof poison, sizeof before);
+    std::memcpy(&now, output.data() + at, sizeof now);
+    if (((before ^ now) & kMagnitude) == 0) return at / sizeof(Bits);
+  }
+  return std::nullopt;
 }
 
 /// What one set of inputs takes of the machine's memory where another target asks, in doubles an element: an input is
@@ -104,7 +136,8 @@ base::Result<std::unique_ptr<Reference>> Reference::create(const model::Task& ta
   model::Task whole = task;
   whole.definition = model::reference_definition(task.definition);
   TRY_ASSIGN(Buffers buffers, Buffers::create(plan_buffers(whole, &reference_element_bytes), base::random_seed()));
-  std::unique_ptr<Reference> out(new Reference(whole.definition, std::move(buffers), std::move(arena)));
+  std::unique_ptr<Reference> out(
+      new Reference(whole.definition, task.definition.outputs.size(), std::move(buffers), std::move(arena)));
   TRY_ASSIGN(out->as_double_, builder.build_reference("double", stop));
   TRY_ASSIGN(out->as_float_, builder.build_reference("float", stop));
   return out;
@@ -120,10 +153,12 @@ base::Result<std::vector<ReferenceTensor>> Reference::run(Precision precision,
     live.emplace(std::move(started));
   }
   const Invocation call = converted(precision, inputs, shape);
-  const Layout layout(definition_, buffers_, Bypass::nothing);
+  const model::Definition over_real = with_real_outputs(definition_, precision);
+  const Layout layout(over_real, buffers_, Bypass::nothing);
   layout.set_arguments(live->control(), call);
   layout.place_inputs(call);
   layout.poison_outputs(call, {});
+  const std::vector<std::uint64_t> poison = poison_words(layout.outputs(call));
   // Nobody times it: the wait may sleep, as it does on one core, and leave this thread's core to others.
   constexpr bool kSleeps = true;
   const Bracket bracket =
@@ -136,7 +171,26 @@ base::Result<std::vector<ReferenceTensor>> Reference::run(Precision precision,
   if (!layout.canaries_whole(call)) {
     return base::fail(ErrorCode::invalid_argument, "the task's reference wrote outside an output");
   }
+  TRY(refuse_unwritten(precision, layout.outputs(call), poison));
   return outputs(precision, layout.outputs(call));
+}
+
+// Values that a ties tensor lacks are missed where an index names them.
+base::Result<void> Reference::refuse_unwritten(Precision precision,
+                                               const std::vector<std::span<const std::byte>>& outputs,
+                                               const std::vector<std::uint64_t>& poison) const {
+  for (std::size_t i = 0; i < own_outputs_; ++i) {
+    const TensorSpec& output = definition_.outputs[i];
+    if (output.inout || !model::is_floating(output.dtype)) continue;
+    const auto element = precision == Precision::float64 ? first_poison<std::uint64_t>(outputs[i], poison[i])
+                                                         : first_poison<std::uint32_t>(outputs[i], poison[i]);
+    if (!element) continue;
+    return base::fail(ErrorCode::invalid_argument,
+                      "the task's reference leaves elements of " + output.name +
+                          " as they were before the call, or reads them; the first is " + std::to_string(*element) +
+                          ". Let it write all of them, or declare " + output.name + " in place ([[inout]])");
+  }
+  return {};
 }
 
 Invocation Reference::converted(Precision precision, const std::vector<ReferenceTensor>& inputs,

@@ -3,9 +3,12 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <vector>
 
@@ -24,14 +27,21 @@ class Reference {
   /// @error invalid_argument: it does not build.
   static base::Result<std::unique_ptr<Reference>> create(const model::Task& task, KernelBuilder& builder,
                                                          ArenaOptions arena, const std::stop_token& stop);
-  /// As Target::reference.
+  /// As Target::reference. @error invalid_argument: also where a floating-point output keeps what it held before.
   base::Result<std::vector<evaluation::ReferenceTensor>> run(evaluation::Precision precision,
                                                              const std::vector<evaluation::ReferenceTensor>& inputs,
                                                              const evaluation::Invocation& shape);
 
  private:
-  Reference(model::Definition definition, Buffers buffers, ArenaOptions arena)
-      : definition_(std::move(definition)), buffers_(std::move(buffers)), arena_(std::move(arena)) {}
+  Reference(model::Definition definition, std::size_t own_outputs, Buffers buffers, ArenaOptions arena)
+      : definition_(std::move(definition)),
+        own_outputs_(own_outputs),
+        buffers_(std::move(buffers)),
+        arena_(std::move(arena)) {}
+
+  [[nodiscard]] base::Result<void> refuse_unwritten(evaluation::Precision precision,
+                                                    const std::vector<std::span<const std::byte>>& outputs,
+                                                    const std::vector<std::uint64_t>& poison) const;
 
   [[nodiscard]] evaluation::Invocation converted(evaluation::Precision precision,
                                                  const std::vector<evaluation::ReferenceTensor>& inputs,
@@ -40,6 +50,7 @@ class Reference {
       evaluation::Precision precision, const std::vector<std::span<const std::byte>>& raw) const;
 
   model::Definition definition_;
+  std::size_t own_outputs_;  ///< those of the task; ties tensors follow
   Buffers buffers_;
   ArenaOptions arena_;
   BuiltKernelPtr as_double_;

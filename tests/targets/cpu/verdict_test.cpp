@@ -341,6 +341,38 @@ TEST_F(Verdicts, ConfirmationReportsEveryTimedWorkload) {
   EXPECT_FALSE(same->reason.empty());
 }
 
+/// Why a task with this statement in the reference's loop over rows is refused.
+std::string refusal_of(const std::string& statement) {
+  model::Task task = small_task();
+  std::string& text = task.reference.text;
+  text.replace(text.find("y[i] = sum + s;"), 15, statement);
+  CpuOptions options;
+  options.arena = ACCELOPT_ARENA_PATH;
+  options.cache = ACCELOPT_TEST_CACHE;
+  const auto target = make_cpu_target(options);
+  const auto evaluator = evaluation::make_local_evaluator(*target);
+  const auto opened = evaluator->ask(evaluation::Open{task, small_settings()}, {});
+  EXPECT_FALSE(opened) << "status " << model::to_string(opened->baseline.status) << ": " << opened->baseline.reason;
+  if (opened) return "";
+  EXPECT_EQ(opened.error().code, base::ErrorCode::invalid_argument);
+  return opened.error().message;
+}
+
+TEST(References, UnwrittenElementsRefuseTheTask) {
+  const std::string always = refusal_of("if (i != 5) y[i] = sum + s;");
+  EXPECT_NE(always.find("leaves elements of y as they were before the call"), std::string::npos) << always;
+  EXPECT_NE(always.find("the first is 5"), std::string::npos) << always;
+  // In one family alone, which is not dropped for it.
+  const std::string sparse = refusal_of("if (x[i * K] != 0) y[i] = sum + s;");
+  EXPECT_NE(sparse.find("family sparse"), std::string::npos) << sparse;
+  EXPECT_NE(sparse.find("leaves elements of y"), std::string::npos) << sparse;
+}
+
+TEST(References, OutputsThatAreReadRefuseTheTask) {
+  const std::string reason = refusal_of("y[i] = sum + s - y[i] / 2;");
+  EXPECT_NE(reason.find("or reads them; the first is 0"), std::string::npos) << reason;
+}
+
 TEST_F(Verdicts, HeldOutWorkloadsAreVerifiedSilently) {
   const auto good = evaluator_->ask(evaluation::HeldOut{model::Kernel(solution_of(kSmallFast))}, {});
   ASSERT_TRUE(good) << good.error().message;
