@@ -36,7 +36,7 @@ std::string cpp_header(const PackageRequest& request, const std::string& name) {
 base::Result<Package> cpp_package(const PackageRequest& request) {
   TRY(check_packable(request.task));
   const model::Definition& definition = request.task.definition;
-  const std::string name = package_name(request.task);
+  const std::string name = package_name(request);
   const model::SourceFile& main = request.solution.sources.front();
   const std::string source = name + std::filesystem::path(main.name).extension().string();
   Filling filling = common_filling(request);

@@ -145,7 +145,7 @@ bool reference_on_device(const model::Task& task) {
 
 base::Result<DeviceFiles> device_files(const PackageRequest& request) {
   const model::Definition& definition = request.task.definition;
-  const std::string name = package_name(request.task);
+  const std::string name = package_name(request);
   const model::SourceFile& main = request.solution.sources.front();
   TRY_ASSIGN(const model::DeviceDirectives directives, directives_of(main.text, main.name));
   TRY_ASSIGN(const std::string launcher, launcher_source({name, definition, directives}));
@@ -176,7 +176,7 @@ base::Result<Package> cuda_package(const PackageRequest& request) {
     return base::fail(base::ErrorCode::unsupported,
                       "the reference is Python, which a test in C++ cannot call; use --as torch");
   }
-  const std::string name = package_name(request.task);
+  const std::string name = package_name(request);
   TRY_ASSIGN(DeviceFiles device, device_files(request));
   TRY_ASSIGN(Package reference, reference_files(request.task));
   TRY_ASSIGN(std::string tables, device_tables(request, name));

@@ -24,8 +24,9 @@ struct PackageFile {
 };
 using Package = std::vector<PackageFile>;
 
-/// The task's name as a C identifier: what the package's function, library and operator are called.
-std::string package_name(const model::Task& task);
+/// The task's name as a C identifier that nothing else in the package or the C library has: what the package's
+/// function, library and operator are called.
+std::string package_name(const PackageRequest& request);
 
 /// A C or C++ kernel: header, source, CMakeLists.txt with its flags, test.
 /// @error unsupported: outputs with ties, or an init that does not evaluate.

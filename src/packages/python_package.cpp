@@ -58,7 +58,7 @@ base::Result<Package> python_test(const model::Task& task, const Filling& fillin
 
 base::Result<Package> torch_package(const PackageRequest& request) {
   TRY(check_packable(request.task));
-  const std::string name = package_name(request.task);
+  const std::string name = package_name(request);
   Filling filling = common_filling(request);
   for (auto& one : operator_filling(request.task.definition, name)) filling.push_back(std::move(one));
   TRY_ASSIGN(Package out, python_test(request.task, filling));
@@ -88,7 +88,7 @@ base::Result<Package> torch_package(const PackageRequest& request) {
 
 base::Result<Package> triton_package(const PackageRequest& request) {
   TRY(check_packable(request.task));
-  const std::string name = package_name(request.task);
+  const std::string name = package_name(request);
   const Filling filling = common_filling(request);
   TRY_ASSIGN(Package out, python_test(request.task, filling));
   out.push_back({name + ".py", fixed_python(request.solution)});

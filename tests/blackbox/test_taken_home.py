@@ -69,6 +69,41 @@ extern "C" void reference(const real* x, real* y, int64_t N) {
 """
 
 
+TANH = """
+#include "task.h"
+#include <math.h>
+static float fast_tanh(float v) { return tanhf(v); }
+void kernel(const float* x, float* y, int64_t N) {
+  for (int64_t i = 0; i < N; ++i) y[i] = fast_tanh(x[i]);
+}
+"""
+TANH_REFERENCE = """
+#include "task.h"
+#include <cmath>
+extern "C" void reference(const real* x, real* y, int64_t N) {
+  for (int64_t i = 0; i < N; ++i) y[i] = std::tanh(x[i]);
+}
+"""
+PROJECT = """
+cmake_minimum_required(VERSION 3.16)
+project(both LANGUAGES C CXX)
+add_subdirectory(tanh)
+add_subdirectory(silu)
+add_executable(both main.cpp)
+target_link_libraries(both PRIVATE fast_fast_tanh silu m)
+"""
+BOTH = """
+#include "fast_fast_tanh.h"
+#include "silu.h"
+int main() {
+  const float x[1] = {0};
+  float y[1] = {1};
+  fast_fast_tanh(x, y, 1);
+  return y[0] != 0 || reinterpret_cast<void*>(&silu) == nullptr;
+}
+"""
+
+
 class TakenHome(support.TestCase):
     def packed(self, form, *of, to="package"):
         folder = self.folder / to
@@ -123,6 +158,22 @@ class TakenHome(support.TestCase):
         self.assertIn("passed", self.built_and_tested(folder))
         self.assertIn("-funroll-loops", (folder / "CMakeLists.txt").read_text(encoding="utf-8"))
         self.assertIn("void axpy_in_place(const float* x, float* y, int64_t N);", (folder / "axpy_in_place.h").read_text(encoding="utf-8"))
+
+    def test_names_that_others_have_and_two_packages_in_a_project(self):
+        definition = INOUT.replace("axpy_in_place", "tanh").replace("[[inout]]", "[[outputs]]").replace('init = "normal(0, 1)"\n[[workloads]]', "[[workloads]]", 1)
+        task = self.task(definition=definition, baseline=TANH, reference=TANH_REFERENCE)
+        (task / "baseline.cpp").rename(task / "baseline.c")
+        folder = self.packed("cpp", "--task", task, to="both/tanh")
+        self.assertTrue((folder / "fast_fast_tanh.h").exists(), "tanh is the C library's, and fast_tanh the kernel's own")
+        self.assertIn("passed", self.built_and_tested(folder))
+        shutil.rmtree(folder / "build")
+        self.packed("cpp", "--task", support.SUITE / "silu", to="both/silu")
+        project = self.folder / "both"
+        (project / "CMakeLists.txt").write_text(PROJECT, encoding="utf-8")
+        (project / "main.cpp").write_text(BOTH, encoding="utf-8")
+        self.tool("cmake", "-B", "build", cwd=project)
+        self.tool("cmake", "--build", "build", cwd=project)
+        self.tool(project / "build" / "both")
 
     def launches(self, folder, call):
         """What the package's launcher asks of the driver."""
