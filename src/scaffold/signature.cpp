@@ -9,6 +9,7 @@
 
 #include "base/text.hpp"
 #include "model/init.hpp"
+#include "scaffold/conditional_stores.hpp"
 #include "scaffold/words.hpp"
 #include "suites/c_names.hpp"
 #include "syntax/loops.hpp"
@@ -409,8 +410,23 @@ class SignatureReader {
       return fail(ErrorCode::invalid_argument, function_.name + " reads " + parameter.name +
                                                    " before it writes it; give --inout " + parameter.name +
                                                    " instead of --out " + parameter.name);
+    } else if (const std::string condition = condition_of_store(unit_, function_, parameter.name, names_of_data());
+               !condition.empty()) {
+      return fail(ErrorCode::invalid_argument, function_.name + " leaves elements of " + parameter.name +
+                                                   " unwritten, depending on `" + condition +
+                                                   "`; let it write all of them, or give --inout " + parameter.name +
+                                                   " instead of --out " + parameter.name);
     }
     return {};
+  }
+
+  [[nodiscard]] std::set<std::string> names_of_data() const {
+    std::set<std::string> names;
+    for (const KernelParameter& parameter : result_.parameters) {
+      if (parameter.role == ParameterRole::input || parameter.role == ParameterRole::inout)
+        names.insert(parameter.name);
+    }
+    return names;
   }
 
   void finish_axes() {
