@@ -395,7 +395,8 @@ model::WorkloadTiming workload_timing(const Measuring& measuring, std::size_t wo
   return out;
 }
 
-base::Result<void> reject_incredible(Measuring& measuring, model::Evaluation& evaluation, const std::stop_token& stop) {
+base::Result<std::string> find_incredible(Measuring& measuring, model::Evaluation& evaluation,
+                                          const std::stop_token& stop) {
   const auto workload_of = [&](const model::WorkloadTiming& timing) -> const model::Workload& {
     return *std::find_if(measuring.task.workloads.begin(), measuring.task.workloads.end(),
                          [&](const model::Workload& workload) { return workload.name == timing.name; });
@@ -413,7 +414,7 @@ base::Result<void> reject_incredible(Measuring& measuring, model::Evaluation& ev
       std::any_of(evaluation.workloads.begin(), evaluation.workloads.end(), [](const model::WorkloadTiming& timing) {
         return timing.roofline && timing.roofline->fraction >= kNearPeaks;
       });
-  if (!near && offender() == nullptr) return {};
+  if (!near && offender() == nullptr) return "";
   // The stored peaks may come from a slow moment of the machine.
   TRY_ASSIGN(const Peaks again, measuring.target.probe_peaks_again(stop));
   measuring.peaks = larger_peaks(again, measuring.peaks);
@@ -422,13 +423,17 @@ base::Result<void> reject_incredible(Measuring& measuring, model::Evaluation& ev
     timing.roofline = roofline(measuring.task, workload_of(timing), measuring.peaks, timing.time_ns);
   }
   const model::WorkloadTiming* const found = offender();
-  if (found == nullptr) return {};
+  if (found == nullptr) return "";
+  return "workload " + found->name + ": faster than the machine can move or compute what the task says (" +
+         std::to_string(static_cast<std::int64_t>(found->time_ns)) + " ns)";
+}
+
+base::Result<void> reject_incredible(Measuring& measuring, model::Evaluation& evaluation, const std::stop_token& stop) {
+  TRY_ASSIGN(const std::string found, find_incredible(measuring, evaluation, stop));
+  if (found.empty()) return {};
   evaluation.status = model::Status::reward_hack;
   evaluation.verdict = model::Verdict::none;
-  evaluation.reason = "workload " + found->name + ": faster than the machine can move or compute what the task says (" +
-                      std::to_string(static_cast<std::int64_t>(found->time_ns)) +
-                      " ns); if the kernel is honest, the task's "
-                      "[cost] states more work than is needed";
+  evaluation.reason = found + "; if the kernel is honest, the task's [cost] states more work than is needed";
   return {};
 }
 

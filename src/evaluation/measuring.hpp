@@ -128,8 +128,11 @@ base::Result<std::optional<Failure>> inspect_calls(Measuring& measuring, Slots& 
 model::WorkloadTiming workload_timing(const Measuring& measuring, std::size_t workload,
                                       const std::vector<double>& reference_ns, const std::vector<double>& candidate_ns);
 
-/// Rejects times that the machine cannot reach. Measures the peaks anew before it says so, and once where a time comes
-/// near them: a low peak would make a kernel look finished. @error as probe_peaks_again.
+/// Which workload's time the machine cannot reach, and that; "": none. Measures the peaks anew before it says so, and
+/// once where a time comes near them: a low peak would make a kernel look finished. @error as probe_peaks_again.
+base::Result<std::string> find_incredible(Measuring& measuring, model::Evaluation& evaluation,
+                                          const std::stop_token& stop);
+/// The same; such a candidate is rejected.
 base::Result<void> reject_incredible(Measuring& measuring, model::Evaluation& evaluation, const std::stop_token& stop);
 
 model::Interval to_model(const stats::Interval& interval);

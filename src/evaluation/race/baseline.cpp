@@ -113,8 +113,12 @@ base::Result<model::Evaluation> evaluate_baseline(Measuring& measuring, const st
   for (const std::size_t workload : measuring.workloads(kEverything)) {
     evaluation.workloads.push_back(workload_timing(measuring, workload, {}, {times[workload]}));
   }
-  TRY(reject_incredible(measuring, evaluation, stop));
-  if (evaluation.status != model::Status::passed) return evaluation;
+  TRY_ASSIGN(const std::string incredible, find_incredible(measuring, evaluation, stop));
+  if (!incredible.empty()) {
+    return base::fail(base::ErrorCode::invalid_argument,
+                      "the baseline on " + incredible +
+                          "; the task's [cost] states more work than is needed: state less in its bytes and flops");
+  }
   if (model::target_of(measuring.task).profiles_on_demand) return evaluation;
   TRY_ASSIGN(evaluation.profile, run_profile(measuring, baseline, stop));
   model::take_failure(evaluation);
