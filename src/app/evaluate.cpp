@@ -135,6 +135,10 @@ std::optional<model::Interval> speed_over(const model::Evaluation& kernel, const
                          kernel.ratio->high / arm.ratio->low};
 }
 
+bool same_code(const model::Evaluation& kernel, const model::Evaluation& arm) {
+  return !kernel.machine_code_id.empty() && kernel.machine_code_id == arm.machine_code_id;
+}
+
 base::Json to_json(const model::Task& task, const model::Evaluation& evaluation, const std::vector<ComparedArm>& arms) {
   base::Json out = evaluation;
   out.erase("samples");

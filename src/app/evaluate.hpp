@@ -71,6 +71,9 @@ base::Result<std::vector<ComparedArm>> evaluate_arms(const Shell& shell, const E
 /// both allow. None: one of them has no ratio.
 std::optional<model::Interval> speed_over(const model::Evaluation& kernel, const model::Evaluation& arm);
 
+/// Whether both were compiled to the same code: what their times differ by is chance.
+bool same_code(const model::Evaluation& kernel, const model::Evaluation& arm);
+
 /// The evaluation object of docs/json.md; with arms, `against`.
 base::Json to_json(const model::Task& task, const model::Evaluation& evaluation,
                    const std::vector<ComparedArm>& arms = {});

@@ -47,7 +47,8 @@ report::Document page_of(const model::Task& task, const model::Evaluation& evalu
   report::TextTable table({{"against"}, {"verdict"}, {"its speed over the baseline"}, {"this kernel's speed over it"}});
   for (const app::ComparedArm& arm : arms) {
     table.add({arm.name, std::string(to_string(arm.evaluation.status)), ratio_text(arm.evaluation.ratio),
-               ratio_text(app::speed_over(evaluation, arm.evaluation))});
+               app::same_code(evaluation, arm.evaluation) ? "same machine code"
+                                                          : ratio_text(app::speed_over(evaluation, arm.evaluation))});
   }
   page.heading("Compared on inputs of one seed");
   page.table(std::move(table));

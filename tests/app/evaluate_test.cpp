@@ -63,6 +63,17 @@ TEST_F(Evaluate, Output_HasNoSamples) {
   EXPECT_EQ(out.at("task"), "scale");
 }
 
+TEST(SameCode, IsSaidOfEqualMachineCodeAlone) {
+  model::Evaluation one;
+  model::Evaluation other;
+  EXPECT_FALSE(same_code(one, other)) << "neither was built";
+  one.machine_code_id = "a";
+  other.machine_code_id = "b";
+  EXPECT_FALSE(same_code(one, other));
+  other.machine_code_id = "a";
+  EXPECT_TRUE(same_code(one, other));
+}
+
 TEST(ReadKernel, LanguageIsTheNames) {
   const auto folder = base::TemporaryFolder::create("kernel").value();
   ASSERT_TRUE(base::write_file(folder.path() / "faster.c", "int x;"));
