@@ -2,6 +2,7 @@
 #include "scaffold/conditional_stores.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <utility>
 
@@ -30,11 +31,18 @@ struct Paths {
   }
 };
 
+/// Functions of the library whose names hold one of these read as far as they have to.
+bool ends_early(const std::string& callee) {
+  static constexpr std::array<std::string_view, 9> kParts{"find",  "any_of",   "all_of", "none_of", "search",
+                                                          "equal", "mismatch", "_bound", "cmp"};
+  return std::ranges::any_of(kParts, [&](std::string_view part) { return callee.find(part) != std::string::npos; });
+}
+
 /// Walks all paths once, each loop as if it ran once.
-class StoreReader {
+class DataReader {
  public:
-  StoreReader(const syntax::Unit& unit, const syntax::Function& function, const std::string& parameter,
-              const std::set<std::string>& data)
+  DataReader(const syntax::Unit& unit, const syntax::Function& function, const std::string& parameter,
+             const std::set<std::string>& data)
       : unit_(unit), scope_(syntax::index_scope(function)), data_(data), aliases_{parameter} {
     for (std::size_t known = 0; known != data_.size() + aliases_.size();) {
       known = data_.size() + aliases_.size();
@@ -47,6 +55,24 @@ class StoreReader {
     follow(block, paths);
     returned_.join(paths);
     return stores(block) ? returned_.condition : "";
+  }
+
+  [[nodiscard]] bool may_leave_unread(const Statement& statement, int loops = 0) const {
+    const bool leaves = statement.kind == StatementKind::return_value ||
+                        (statement.kind == StatementKind::other && (unit_.text(statement.extent).starts_with("break") ||
+                                                                    unit_.text(statement.extent).starts_with("goto")));
+    if (leaves && loops > 0) return true;
+    const bool is_other = statement.kind == StatementKind::other;
+    if (is_other && statement.expression && is_data(*statement.expression)) return true;
+    const bool is_open_loop = statement.loop && !statement.loop->canonical;
+    if (is_open_loop && unit_.text(statement.loop->extent).find('[') != std::string_view::npos) return true;
+    if (statement.expression && picks(*statement.expression)) return true;
+    for (const syntax::Variable& variable : statement.variables) {
+      if (variable.initializer && picks(*variable.initializer)) return true;
+    }
+    const int inside = loops + (statement.loop || is_other ? 1 : 0);
+    return std::ranges::any_of(statement.children,
+                               [&](const Statement& child) { return may_leave_unread(child, inside); });
   }
 
  private:
@@ -62,6 +88,15 @@ class StoreReader {
                             (expression.kind == ExpressionKind::unary && expression.text == "*");
     if (is_element && !expression.operands.empty() && mentions(expression.operands[0], data_)) return true;
     return std::ranges::any_of(expression.operands, [&](const Expression& one) { return is_data(one); });
+  }
+
+  /// Whether data says which elements are read.
+  [[nodiscard]] bool picks(const Expression& expression) const {
+    if (expression.kind == ExpressionKind::call && ends_early(expression.text)) return true;
+    if (expression.kind == ExpressionKind::subscript && expression.operands.size() > 1 &&
+        is_data(expression.operands[1]))
+      return true;
+    return std::ranges::any_of(expression.operands, [&](const Expression& one) { return picks(one); });
   }
 
   static bool is_pointer(const std::string& type) { return type.find_first_of("*[&<") != std::string::npos; }
@@ -182,7 +217,19 @@ class StoreReader {
 
 std::string condition_of_store(const syntax::Unit& unit, const syntax::Function& function, const std::string& parameter,
                                const std::set<std::string>& data) {
-  return StoreReader(unit, function, parameter, data).read(function.block);
+  return DataReader(unit, function, parameter, data).read(function.block);
+}
+
+bool may_leave_inputs_unread(const syntax::Unit& unit, const syntax::Function& function,
+                             const std::set<std::string>& data) {
+  if (DataReader(unit, function, "", data).may_leave_unread(function.block)) return true;
+  return std::ranges::any_of(function.helpers, [&](const std::string& name) {
+    const syntax::Function* const helper = unit.find(name);
+    if (helper == nullptr) return false;
+    std::set<std::string> all;
+    for (const syntax::Parameter& parameter : helper->parameters) all.insert(parameter.name);
+    return DataReader(unit, *helper, "", all).may_leave_unread(helper->block);
+  });
 }
 
 }  // namespace accelopt::scaffold

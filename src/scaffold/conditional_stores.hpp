@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Outputs that a function writes for some data and leaves alone for other.
+// What a function leaves out depending on data: stores, and reads of its inputs.
 #pragma once
 
 #include <set>
@@ -15,5 +15,10 @@ namespace accelopt::scaffold {
 /// functions that are called.
 std::string condition_of_store(const syntax::Unit& unit, const syntax::Function& function, const std::string& parameter,
                                const std::set<std::string>& data);
+
+/// Whether the function may end without having read all of its inputs: it leaves a loop early, loops for as long as
+/// data says, picks elements by indices that are data, or calls a function of the library that does.
+bool may_leave_inputs_unread(const syntax::Unit& unit, const syntax::Function& function,
+                             const std::set<std::string>& data);
 
 }  // namespace accelopt::scaffold

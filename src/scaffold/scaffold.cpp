@@ -156,13 +156,17 @@ void write_workload(TomlText& toml, const Signature& signature, const std::strin
   toml.line("role = \"" + role + "\"");
 }
 
-/// Bytes that must move at least: every tensor once. Empty while a shape is open.
+/// Bytes that must move at least: every tensor once, but what may stay unread. Empty while a shape is open.
 std::string least_bytes(const Signature& signature) {
   std::string sum;
   for (const KernelParameter& parameter : signature.parameters) {
     if (!parameter.is_tensor) continue;
     if (!parameter.shape) return "";
-    const std::size_t times = parameter.role == ParameterRole::inout ? 2 : 1;  // read and written
+    const bool read = parameter.role != ParameterRole::output && signature.reads_everything;
+    const bool written = parameter.role == ParameterRole::output ||
+                         (parameter.role == ParameterRole::inout && parameter.is_always_written);
+    const std::size_t times = (read ? 1 : 0) + (written ? 1 : 0);
+    if (times == 0) continue;
     std::string product = std::to_string(times * model::size_of(parameter.dtype));
     for (const std::string& axis : *parameter.shape) product += "*" + axis;
     sum += (sum.empty() ? "" : " + ") + product;
@@ -251,7 +255,8 @@ std::string format_toml(const Signature& signature, const Stated& stated, Draft&
   toml.line("lower_precision = false");
   toml.section("[cost]");
   toml.line("# flops = \"2*M*N*K\"  # floating-point operations that any implementation must do");
-  if (const std::string bytes = least_bytes(signature); !bytes.empty()) toml.line("bytes = \"" + bytes + "\"");
+  const char* const partly = signature.reads_everything ? "" : "  # inputs are not counted: data says how much is read";
+  if (const std::string bytes = least_bytes(signature); !bytes.empty()) toml.line("bytes = \"" + bytes + "\"" + partly);
   toml.section("[cpu]");
   toml.line("threads = 1");
   toml.line("cache = \"cold\"");

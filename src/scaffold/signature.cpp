@@ -103,6 +103,12 @@ class SignatureReader {
     const syntax::Effects effects = effects_of(function_.block, tree.scope());
     for (const syntax::Symbol& symbol : effects.scalars_assigned) result_.assigned.push_back(symbol.name);
     for (const KernelParameter& parameter : result_.parameters) TRY(check_role(parameter, effects));
+    const std::set<std::string> data = names_of_data();
+    result_.reads_everything = !may_leave_inputs_unread(unit_, function_, data);
+    for (KernelParameter& parameter : result_.parameters) {
+      if (parameter.role == ParameterRole::inout)
+        parameter.is_always_written = condition_of_store(unit_, function_, parameter.name, data).empty();
+    }
     return std::move(result_);
   }
 

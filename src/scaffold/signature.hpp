@@ -28,6 +28,7 @@ struct KernelParameter {
   bool is_returned = false;                       ///< what the function returns, written through a pointer
   std::string declaration;                        ///< as the user wrote it: "const float* __restrict x"
   std::optional<std::vector<std::string>> shape;  ///< of a tensor where it was stated
+  bool is_always_written = true;                  ///< of a tensor changed in place: every element, whatever the data
   std::string ties;                               ///< of an output of indices: the tensor whose values they name
 };
 
@@ -51,6 +52,7 @@ struct Signature {
   std::vector<KernelParameter> parameters;  ///< in the user's order
   std::vector<KernelAxis> axes;             ///< in the order in which shapes name them
   std::vector<TieValues> ties;
+  bool reads_everything = true;       ///< whatever the data: each input's every element
   std::vector<std::string> assigned;  ///< parameters that the body changes
   std::vector<std::string> notes;     ///< for the user: what could not be seen
 

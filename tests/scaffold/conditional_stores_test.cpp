@@ -26,6 +26,14 @@ class ConditionalStores : public testing::Test {
     return condition_of_store(*unit, *unit->find("f"), "y", {"x", "places", "a"});
   }
 
+  [[nodiscard]] bool leaves_unread(const std::string& body, const std::string& before = "") const {
+    const std::string source =
+        before + "int f(const float* x, const int* places, float a, float* y, int n) {\n" + body + "\n}\n";
+    const auto unit = syntax::parse(*clang_, {source, model::Language::cpp, {}, {}});
+    EXPECT_TRUE(unit.has_value() && unit->errors.empty()) << body;
+    return unit && may_leave_inputs_unread(*unit, *unit->find("f"), {"x", "places", "a"});
+  }
+
   std::unique_ptr<syntax::Clang> clang_ = load_clang();
 };
 
@@ -72,6 +80,26 @@ TEST_F(ConditionalStores, SizesAndPlaces_AreNoConditions) {
 
 TEST_F(ConditionalStores, WhatACallMayDo_IsAStore) {
   EXPECT_EQ(condition("void fill(float*, int); fill(y, n); for (int i = 0; i < n; ++i) if (x[i] > 0) y[i] = 1;"), "");
+}
+
+TEST_F(ConditionalStores, LoopsThatEndEarlyAndIndicesOfData_LeaveInputsUnread) {
+  EXPECT_TRUE(leaves_unread("for (int i = 0; i < n; ++i) if (x[i] == a) return i; return -1;"));
+  EXPECT_TRUE(leaves_unread("int k = -1; for (int i = 0; i < n; ++i) { if (x[i] < 0) { k = i; break; } } return k;"));
+  EXPECT_TRUE(leaves_unread("int i = 0; while (i < n && x[i] > 0) ++i; return i;"));
+  EXPECT_TRUE(leaves_unread("int i = 0; for (; i < n && x[i] > 0; ++i) {} return i;"));
+  EXPECT_TRUE(leaves_unread("for (int i = 0; i < n; ++i) y[i] = x[places[i]]; return 0;"));
+  EXPECT_TRUE(leaves_unread("for (int i = 0; i < n; ++i) { int k = places[i]; y[i] = x[k]; } return 0;"));
+  EXPECT_TRUE(
+      leaves_unread("return has(x, n);",
+                    "int has(const float* v, int n) { for (int i = 0; i < n; ++i) if (v[i] < 0) return 1; return "
+                    "0; }\n"));
+}
+
+TEST_F(ConditionalStores, LoopsOverAll_ReadEverything) {
+  EXPECT_FALSE(leaves_unread("if (n <= 0) return 0; for (int i = 0; i < n; ++i) y[i] = a * x[i]; return n;"));
+  EXPECT_FALSE(
+      leaves_unread("for (int i = 0; i < n; ++i) { if (x[i] < 0) continue; y[i] = x[i] + places[i]; } return 0;"));
+  EXPECT_FALSE(leaves_unread("float s = 0; for (int i = 0; i < n; ++i) s += x[n - 1 - i]; y[0] = s; return 0;"));
 }
 
 }  // namespace

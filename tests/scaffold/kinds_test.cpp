@@ -73,6 +73,15 @@ class Kinds : public testing::Test {
 
 const std::vector<std::string> kDrawX{"x=normal(0, 1)"};
 
+TEST_F(Kinds, SearchesThatEndEarly_CostTheirResultAlone) {
+  const model::Task task = patched(
+      "int f(const float* x, float a, int n) {\n  for (int i = 0; i < n; ++i) {\n    if (x[i] > a) return i;\n  }\n  "
+      "return -1;\n}",
+      "int main() { float x[3] = {1, 2, 3}; std::printf(\"%d\\n\", f(x, 1.5f, 3)); }",
+      {.shapes = {"x=n"}, .axes = {"n=64"}, .inits = {"x=normal(0, 1)", "a=constant(2)"}});
+  EXPECT_EQ(task.definition.cost.bytes, "4");
+}
+
 TEST_F(Kinds, InPlace_IsInout) {
   const model::Task task =
       patched("// Scales\n// \"x\".\nvoid f(float* x, float a, int n) { for (int i = 0; i < n; ++i) x[i] = x[i] * a; }",
