@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "model/c_names.hpp"
 #include "model/c_tokens.hpp"
+#include "model/target_description.hpp"
 #include "packages/builtin_templates.hpp"
 
 namespace accelopt::packages {
@@ -61,9 +62,9 @@ bool names(std::string_view text, std::string_view name) {
   });
 }
 
-/// The function is renamed in a kernel in C or C++ itself; others are launched by a file of their own.
+/// The function of a kernel in C or C++ is renamed in its own text; others are launched by a file of their own.
 bool names(const model::Solution& solution, std::string_view name) {
-  if (solution.language != model::Language::c && solution.language != model::Language::cpp) return false;
+  if (model::describe(solution.language).form != model::KernelForm::function) return false;
   return std::ranges::any_of(solution.sources, [&](const model::SourceFile& file) { return names(file.text, name); });
 }
 

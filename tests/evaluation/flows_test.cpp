@@ -209,18 +209,6 @@ TEST_F(Flows, ATimeThatTheMachineCannotReachIsRejectedAfterANewProbe) {
   EXPECT_EQ(triage("time=900").status, Status::passed) << "0.8 of the floor is believed";
 }
 
-TEST_F(Flows, ABaselineThatTheMachineCannotReach_IsTheTasksFault) {
-  target_.peaks = {1e12, 1e12, 8e8};
-  model::Task task = fake_task();
-  task.baseline = fake_kernel("time=500");
-  const auto opened = evaluator_->ask(Open{task, MeasureSettings()}, {});
-  ASSERT_FALSE(opened);
-  EXPECT_EQ(opened.error().code, ErrorCode::invalid_argument);
-  EXPECT_NE(opened.error().message.find("the task's [cost] states more work than is needed"), std::string::npos)
-      << opened.error().message;
-  EXPECT_EQ(target_.probes, 1);
-}
-
 TEST_F(Flows, ATimeNearThePeaksHasThemMeasuredAnewOnce) {
   target_.peaks = {1e12, 1e12, 8e8};
   open();

@@ -66,5 +66,19 @@ TEST(KnownBaseline, OfOtherThings_IsMeasuredAgain) {
   EXPECT_GT(opens_with([](model::Evaluation& known) { known.workloads[0].time_ns = 0; }), 0);
 }
 
+TEST(Baseline, ABaselineThatTheMachineCannotReach_IsTheTasksFault) {
+  FakeTarget target;
+  const auto evaluator = make_local_evaluator(target);
+  target.peaks = {1e12, 1e12, 8e8};
+  model::Task task = fake_task();
+  task.baseline = fake_kernel("time=500");
+  const auto opened = evaluator->ask(Open{task, MeasureSettings()}, {});
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, base::ErrorCode::invalid_argument);
+  EXPECT_NE(opened.error().message.find("the task's [cost] states more work than is needed"), std::string::npos)
+      << opened.error().message;
+  EXPECT_EQ(target.probes, 1);
+}
+
 }  // namespace
 }  // namespace accelopt::evaluation
