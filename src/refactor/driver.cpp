@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "base/hash.hpp"
-#include "base/json.hpp"
 #include "base/text.hpp"
+#include "refactor/exact_json.hpp"
 
 namespace accelopt::refactor {
 namespace {
@@ -37,11 +37,10 @@ std::string first_difference(std::string_view what, std::string_view before, std
 }
 
 bool same_value(std::string_view before, std::string_view after) {
-  const auto first = base::parse_json(before, "results");
-  const auto second = base::parse_json(after, "results");
-  // Texts that are no JSON are compared as bytes. 1 and 1.0 are not the same value to those who read it.
-  if (!first || !second) return before == after;
-  return base::canonical(*first) == base::canonical(*second);
+  const auto first = exact_json(before);
+  const auto second = exact_json(after);
+  // Texts that are no JSON are compared as bytes.
+  return first && second ? *first == *second : before == after;
 }
 
 std::string difference_of(Compare compare, const JailedResult& old_run, const JailedResult& new_run,
@@ -221,7 +220,7 @@ Result<void> Driver::expect_success(const DriverRun& old_run, std::string_view c
 std::string Driver::what_it_did(const DriverRun& run) const {
   std::string results = run.results ? *run.results : "\n" + run.results.error().message;
   if (task_->compare == Compare::json) {
-    if (const auto json = base::parse_json(results, "results")) results = base::canonical(*json);
+    if (auto exact = exact_json(results)) results = std::move(*exact);
   }
   return base::sha256_hex(
       fmt::format("{}\n{}:{}{}", run.process.end, run.process.output.size(), run.process.output, results));
