@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "base/unified_diff.hpp"
 #include "refactor/functions.hpp"
+#include "refactor/imports.hpp"
 #include "refactor/tokens.hpp"
 
 namespace accelopt::refactor {
@@ -81,74 +82,108 @@ void check_text(const ChangedFile& file, std::vector<std::string>& out) {
     out.push_back(file.path + ": holds what looks like a secret key");
 }
 
-/// The lines of a file that bring in other modules, whole statements alone.
-class ImportLines {
- public:
-  explicit ImportLines(const CodeLanguage& language) : language_(&language) {}
+/// A line outside of the functions in scope, or the place of one of them.
+struct OutsideLine {
+  std::string_view text;  ///< of an import without its indentation and line end
+  bool is_import = false;
+  std::size_t number = 0;  ///< from 0
+};
 
-  /// Told every line that is not the function's, in order.
-  bool is_import(const SourceLine& line) {
-    const std::string_view text = base::trimmed(line.text);
-    if (line.inside || text.size() > kLongestMatchedLine) return false;
-    if (language_->form == FunctionForm::indentation) return is_python(line.text);
-    if (language_->braces != BraceSyntax::go) return std::regex_match(text.begin(), text.end(), form());
-    // An import of Go may be in brackets, whose lines are then the imports.
-    if (text == "import (") {
-      in_group_ = true;
-      return true;
+class OutsideLines {
+ public:
+  OutsideLines(const CodeLanguage& language, std::string_view source)
+      : lines_(lines_of(language, source)), imports_(import_lines(language, source, lines_)) {}
+
+  /// Those up to the next function in scope, which is passed over.
+  void pass(std::size_t first, std::size_t last) {
+    add_up_to(first);
+    found_.push_back({{}, false, first});
+    at_ = last;
+  }
+  void finish() { add_up_to(lines_.size()); }
+
+  [[nodiscard]] std::size_t at() const { return at_; }
+  [[nodiscard]] const std::vector<SourceLine>& all() const { return lines_; }
+  [[nodiscard]] const std::vector<OutsideLine>& found() const { return found_; }
+  [[nodiscard]] std::vector<std::string_view> imports() const {
+    std::vector<std::string_view> texts;
+    for (const OutsideLine& line : found_) {
+      if (line.is_import) texts.push_back(line.text);
     }
-    if (in_group_ && text == ")") {
-      in_group_ = false;
-      return true;
+    return texts;
+  }
+  [[nodiscard]] std::string code() const {
+    std::string code;
+    for (const OutsideLine& line : found_) {
+      if (!line.is_import) code += line.text;
     }
-    static const std::regex kGrouped(R"re(([\w.]+\s+)?"[^"`;]+")re");
-    return std::regex_match(text.begin(), text.end(), in_group_ ? kGrouped : form());
+    return code;
   }
 
  private:
-  static bool is_python(std::string_view text) {
-    const bool imports =
-        text.starts_with("import ") || (text.starts_with("from ") && text.find(" import ") != text.npos);
-    return imports && text.find_first_of(";(\\") == text.npos;
-  }
-  [[nodiscard]] const std::regex& form() const {
-    static const std::regex kC(R"re(#\s*include\s*(<[\w./+-]+>|"[\w./+-]+"))re");
-    static const std::regex kScript(
-        R"re(import\s+([\w$*{},\s]+\s+from\s+)?["'][^"'\\]+["'];?|(const|let|var)\s+[\w$]+\s*=\s*require\(["'][^"'\\]+["']\);?)re");
-    static const std::regex kGo(R"re(import\s+([\w.]+\s+)?"[^"`;]+")re");
-    static const std::regex kRust(R"re(use\s+[\w:*{},\s]+;)re");
-    switch (language_->braces) {
-      case BraceSyntax::c:
-        return kC;
-      case BraceSyntax::script:
-        return kScript;
-      case BraceSyntax::go:
-        return kGo;
-      case BraceSyntax::rust:
-        break;
+  void add_up_to(std::size_t last) {
+    for (; at_ < last; ++at_) {
+      const std::string_view text = base::trimmed(lines_[at_].text);
+      if (imports_[at_])
+        found_.push_back({text, true, at_});
+      else if (!text.empty() || lines_[at_].inside)
+        found_.push_back({lines_[at_].text, false, at_});
     }
-    return kRust;
   }
 
-  const CodeLanguage* language_;
-  bool in_group_ = false;
+  std::vector<SourceLine> lines_;
+  std::vector<bool> imports_;
+  std::vector<OutsideLine> found_;
+  std::size_t at_ = 0;
 };
 
-/// The lines without imports, and these apart.
-struct Outside {
-  std::string code;
-  std::multiset<std::string> imports;
+struct OutsideChange {
+  std::vector<OutsideLine> added;  ///< imports
+  bool import_removed = false;
+  bool code_changed = false;
 };
 
-void add_outside(ImportLines& imports, const std::vector<SourceLine>& lines, std::size_t first, std::size_t last,
-                 Outside& out) {
-  for (std::size_t at = first; at < last; ++at) {
-    if (imports.is_import(lines[at]))
-      out.imports.emplace(base::trimmed(lines[at].text));
-    else if (!base::trimmed(lines[at].text).empty() || lines[at].inside)
-      out.code += lines[at].text;
+/// What stays keeps its order: an import that moves may bind again what the code binds in between.
+OutsideChange outside_change(const std::vector<OutsideLine>& before, const std::vector<OutsideLine>& after) {
+  OutsideChange change;
+  auto old = before.begin();
+  for (const OutsideLine& line : after) {
+    for (; !line.is_import && old != before.end() && old->is_import; ++old) change.import_removed = true;
+    if (old != before.end() && old->is_import == line.is_import && old->text == line.text) {
+      ++old;
+    } else if (line.is_import) {
+      change.added.push_back(line);
+    } else {
+      change.code_changed = true;
+      return change;
+    }
   }
-  out.code += '\0';
+  for (; old != before.end(); ++old) (old->is_import ? change.import_removed : change.code_changed) = true;
+  return change;
+}
+
+/// Imports of Go stand together and bind nothing twice: their order tells nothing.
+void drop_known_imports(const std::vector<std::string_view>& known, OutsideChange& change) {
+  std::erase_if(change.added,
+                [&](const OutsideLine& line) { return std::ranges::find(known, line.text) != known.end(); });
+  change.import_removed = false;
+}
+
+void check_imports(const CodeLanguage& language, const ChangedFile& file, const OutsideLines& before,
+                   const OutsideLines& after, const OutsideChange& change, std::vector<std::string>& out) {
+  if (change.import_removed) out.push_back(file.path + ": an import was removed or moved outside of the scope");
+  std::vector<std::string_view> added;
+  for (const OutsideLine& line : change.added) added.push_back(line.text);
+  for (const std::string& conflict : import_conflicts(language, before.imports(), added, before.code()))
+    out.push_back(file.path + ": " + conflict);
+  if (language.form != FunctionForm::braces || language.braces != BraceSyntax::c) return;
+  std::size_t first = after.all().size();
+  for (const FunctionPlace& place : functions_of(language, file.after)) first = std::min(first, place.first);
+  for (const OutsideLine& line : change.added) {
+    // What a file brings in counts from its line on.
+    if (line.number > first)
+      out.push_back(file.path + ": \"" + base::ascii_line(line.text, 100) + "\" was added behind a function");
+  }
 }
 
 /// The macros and files that the function's own lines bring into the rest of its file.
@@ -170,10 +205,8 @@ std::multiset<std::string> leaking_directives(const CodeLanguage& language, cons
 /// The functions in scope stay where they are and keep their headers; around them imports alone may be added.
 void check_functions(const CodeLanguage& language, const std::vector<std::string>& functions, const ChangedFile& file,
                      std::vector<std::string>& out) {
-  const auto lines_before = lines_of(language, file.before);
-  const auto lines_after = lines_of(language, file.after);
-  Outside before;
-  Outside after;
+  OutsideLines before(language, file.before);
+  OutsideLines after(language, file.after);
   struct Place {
     FunctionPlace before;
     FunctionPlace after;
@@ -188,35 +221,29 @@ void check_functions(const CodeLanguage& language, const std::vector<std::string
     }
     if (old_place->signature != new_place->signature)
       out.push_back(file.path + ": the signature of " + name + " was changed");
-    if (leaking_directives(language, lines_before, *old_place) != leaking_directives(language, lines_after, *new_place))
+    if (leaking_directives(language, before.all(), *old_place) != leaking_directives(language, after.all(), *new_place))
       out.push_back(file.path + ": the directives within " + name + " were changed, which reach code outside of it");
     places.push_back({*old_place, *new_place});
   }
   std::ranges::sort(places, {}, [](const Place& place) { return place.before.first; });
-  ImportLines imports_before(language);
-  ImportLines imports_after(language);
-  std::size_t at_before = 0;
-  std::size_t at_after = 0;
   for (const Place& place : places) {
-    if (place.after.first < at_after) {
+    if (place.after.first < after.at()) {
       out.push_back(file.path + ": functions in scope changed places");
       return;
     }
-    add_outside(imports_before, lines_before, at_before, place.before.first, before);
-    add_outside(imports_after, lines_after, at_after, place.after.first, after);
-    at_before = place.before.last;
-    at_after = place.after.last;
+    before.pass(place.before.first, place.before.last);
+    after.pass(place.after.first, place.after.last);
   }
-  add_outside(imports_before, lines_before, at_before, lines_before.size(), before);
-  add_outside(imports_after, lines_after, at_after, lines_after.size(), after);
-  if (before.code != after.code) {
+  before.finish();
+  after.finish();
+  OutsideChange change = outside_change(before.found(), after.found());
+  if (change.code_changed) {
     out.push_back(file.path + ": code outside of " + base::join_names(functions) +
                   " was changed; only imports may be added there");
   }
-  // Go refuses an import that is not needed any more.
-  const bool may_go = language.form == FunctionForm::braces && language.braces == BraceSyntax::go;
-  if (!may_go && !std::ranges::includes(after.imports, before.imports))
-    out.push_back(file.path + ": an import was removed outside of the scope");
+  if (language.form == FunctionForm::braces && language.braces == BraceSyntax::go)
+    drop_known_imports(before.imports(), change);
+  check_imports(language, file, before, after, change, out);
 }
 
 void check_kind(const ChangedFile& file, std::vector<std::string>& out) {

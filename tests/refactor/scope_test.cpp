@@ -76,6 +76,68 @@ TEST(Scope, ImportsOfOtherLanguages_MayBeAdded) {
   }
 }
 
+TEST(Scope, ImportOfANameThatOthersUse_IsRefused) {
+  const std::string before =
+      "import os\nfrom math import sqrt\n\n\ndef f(x):\n    return x\n\n\ndef g(words):\n"
+      "    # a heap\n    \"\"\"Asks bisect.\"\"\"\n    return len(words), os.path.join(f'{sep}'), self.deque\n";
+  const auto with = [&](const std::string& line, const std::string& place = "\n\n\ndef f") {
+    ChangedFile file = change(before);
+    file.before = before;
+    file.after = replaced(before, place, "\n" + line + place);
+    return problems(file);
+  };
+  for (const char* line : {"from heapq import merge, heappush", "import heap, bisect", "from collections import deque",
+                           "import os.path", "import numpy as np  # fast"})
+    EXPECT_EQ(with(line), "") << line;
+  EXPECT_NE(with("from builtins import print as g").find("binds g, which code outside of the scope uses"),
+            std::string::npos);
+  for (const char* line : {"from a import b as len", "import sep", "import a as sqrt", "from a import x, words",
+                           "import a as os", "from a import __getattr__"})
+    EXPECT_NE(with(line).find("binds "), std::string::npos) << line;
+  for (const char* line : {"from a import *", "from __future__ import annotations"})
+    EXPECT_NE(with(line).find("changes more than"), std::string::npos) << line;
+  EXPECT_NE(with("from a import x as \xef\xbd\x87"), "") << "a wide g, which Python reads as g";
+  ChangedFile moved = change(before);
+  moved.before = before;
+  moved.after = replaced(before, "from math import sqrt\n", "") + "from math import sqrt\n";
+  EXPECT_NE(problems(moved).find("removed or moved"), std::string::npos);
+}
+
+TEST(Scope, ImportWithinOrBehindOtherCode_IsRefused) {
+  struct Case {
+    std::string path, before, at_top, elsewhere, place;
+  };
+  const std::vector<Case> cases{
+      {"m.js", "function g() {\n  return helper(Math.max(1), `${util}`);\n}\nfunction f(x) {\n  return x;\n}\n",
+       "import { max, b as c } from \"node:a\";", "const other = require(\"node:util\");", "  return helper"},
+      {"m.rs", "fn g() -> i32 {\n    let v: Vec<i32> = a::b();\n}\nfn f(x: i32) -> i32 {\n    x\n}\n",
+       "use std::b::{self as c, d};", "use std::fmt;", "    let v"},
+      {"m.c", "int g(void) {\n  return 1;\n}\nint f(int x) {\n  return x;\n}\n", "#include <string.h>",
+       "#include \"g.inc\"", "int f"}};
+  for (const Case& one : cases) {
+    Task task = task_of(one.path + "#f");
+    task.language = *language_of_file(one.path);
+    const auto with = [&](const std::string& line, const std::string& place) {
+      std::string after = one.before;
+      after.insert(after.find(place), line + "\n");
+      return base::joined(
+          scope_violations(task, {{one.path, vcs::EntryKind::file, vcs::EntryKind::file, one.before, after}}), "; ");
+    };
+    const std::string top = one.before.substr(0, 4);
+    EXPECT_EQ(with(one.at_top, top), "") << one.path;
+    EXPECT_NE(with(one.elsewhere, one.place), "") << one.path;
+    if (one.path == "m.js") {
+      for (const char* line : {"const helper = require(\"node:util\");", "import * as Math from \"a\";",
+                               "import { a as util } from \"a\";", "import g from 'a'"})
+        EXPECT_NE(with(line, top).find("binds "), std::string::npos) << line;
+    }
+    if (one.path == "m.rs") {
+      EXPECT_NE(with("use evil::{a, Vec};", top).find("binds Vec"), std::string::npos);
+      EXPECT_NE(with("use evil::*;", top).find("changes more"), std::string::npos);
+    }
+  }
+}
+
 TEST(Scope, OtherFunction_IsRefused) {
   EXPECT_NE(problems(change(replaced(kBefore, "return 2", "return 3"))).find("code outside of f"), std::string::npos);
 }
