@@ -22,8 +22,11 @@ using base::Result;
 
 constexpr std::size_t kMostChangeBytes = 16UL << 20;
 
-std::string id_of(std::uint64_t seed) {
-  return base::sha256_hex("refactor " + std::to_string(seed)).substr(0, 8);
+/// A repository's tasks may be run with one seed, and a task again: no two runs have one id.
+std::string fresh_id(const refactor::Checker& checker, std::uint64_t seed) {
+  return base::sha256_hex(
+             fmt::format("refactor {} {} {} {}", checker.task().name, checker.base_commit(), seed, base::random_seed()))
+      .substr(0, 8);
 }
 
 bool is_diff(std::string_view text) {
@@ -67,7 +70,7 @@ Result<std::string> tree_of_change(const refactor::Checker& checker, const Refac
 
 RefactorReport report_on(const refactor::Checker& checker, std::uint64_t seed) {
   RefactorReport report;
-  report.id = id_of(seed);
+  report.id = fresh_id(checker, seed);
   report.task = checker.task().name;
   report.language = checker.task().language.name;
   report.created = base::utc_now();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What becomes of a run's commit: CI's word for it, the commit that reverts it, and what memory is told.
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -30,20 +31,26 @@ struct RunCommit {
 
 Result<RunCommit> commit_of(const vcs::Repository& repository, const std::string& run) {
   TRY_ASSIGN(const auto branches, repository.branches("refs/heads/accelopt/"));
-  const auto found = std::ranges::find_if(
-      branches, [&](const std::string& name) { return !run.empty() && name.ends_with("-" + run); });
-  if (found == branches.end()) {
+  std::vector<std::string> found;
+  std::ranges::copy_if(branches, std::back_inserter(found),
+                       [&](const std::string& name) { return !run.empty() && name.ends_with("-" + run); });
+  if (found.empty()) {
     return base::fail(ErrorCode::not_found, "no branch of run " + base::ascii_line(run, 40) + " below accelopt/ in " +
                                                 repository.root().string() +
                                                 "; `git branch --list 'accelopt/*'` lists them");
   }
-  RunCommit out{.branch = *found, .commit = {}, .parent = {}, .message = {}};
-  TRY_ASSIGN(out.commit, repository.commit_id(*found));
+  if (found.size() > 1) {
+    return base::fail(ErrorCode::invalid_argument,
+                      fmt::format("several branches end with the id of run {}: {}; delete or rename all but one",
+                                  base::ascii_line(run, 40), base::joined(found, ", ")));
+  }
+  RunCommit out{.branch = found.front(), .commit = {}, .parent = {}, .message = {}};
+  TRY_ASSIGN(out.commit, repository.commit_id(out.branch));
   TRY_ASSIGN(out.message, repository.message_of(out.commit));
   if (trailer_of("\n" + out.message, "Accelopt-Run") != run || !trailer_of(out.message, "Accelopt-Reverts").empty()) {
     return base::fail(
         ErrorCode::already_exists,
-        *found + " ends in another commit than the run's own: it is settled, or somebody went on with it");
+        out.branch + " ends in another commit than the run's own: it is settled, or somebody went on with it");
   }
   TRY_ASSIGN(out.parent, repository.parent_of(out.commit));
   return out;

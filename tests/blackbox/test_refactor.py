@@ -243,6 +243,8 @@ class RefactorTest(support.TestCase):
         own = committed("routes-11111111", empty, head, "perf: x\n\nAccelopt-Run: 11111111\n")
         committed("routes-22222222", empty, own, "fix: somebody went on\n")
         committed("routes-33333333", empty, head, "perf: x\n\nAccelopt-Run: 11111111\n")
+        for task in ("e", "f"):
+            committed(task + "-55555555", empty, head, "perf: x\n\nAccelopt-Run: 55555555\n")
         before = state_of(self.repository)
 
         def settle(*arguments: str):
@@ -253,6 +255,9 @@ class RefactorTest(support.TestCase):
             refused = settle(unknown, "--failed")
             self.assertNotEqual(refused.code, 0)
             self.assertIn("no branch of run", refused.err)
+        several = settle("55555555", "--failed")
+        self.assertNotEqual(several.code, 0)
+        self.assertIn("refs/heads/accelopt/e-55555555, refs/heads/accelopt/f-55555555", several.err)
         # A commit of somebody else's on top, and one that names another run.
         for other in ("22222222", "33333333"):
             refused = settle(other, "--failed")
