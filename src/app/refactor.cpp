@@ -221,8 +221,9 @@ Result<RefactorReport> check_refactor(const Shell& shell, const RefactorOptions&
   TRY_ASSIGN(const std::string tree, tree_of_change(*checker, change));
   RefactorReport report = report_on(*checker, seed);
   report.tried = 1;
+  if (commit == Commit::yes) TRY(expect_room_for_commit(*checker, report));
   TRY_ASSIGN(report.result, checker->check(tree, refactor::Depth::confirm));
-  TRY(keep_change(shell, options, *checker, report, commit));
+  keep_change(shell, options, *checker, report, commit);
   record_found(shell, options, report);
   return report;
 }
@@ -231,6 +232,7 @@ Result<RefactorReport> run_refactor(const Shell& shell, const RefactorOptions& o
   const std::uint64_t seed = options.seed.value_or(base::random_seed() >> 16U);
   TRY_ASSIGN(const auto checker, prepare_checker(shell, options, seed));
   RefactorReport report = report_on(*checker, seed);
+  TRY(expect_room_for_commit(*checker, report));
   report.result.verdict = refactor::Verdict::not_better;
   const auto first = remembered(shell, options, report);
   if (!first.empty()) {
@@ -246,7 +248,7 @@ Result<RefactorReport> run_refactor(const Shell& shell, const RefactorOptions& o
   if (best) {
     report.strategy = best->strategy;
     TRY_ASSIGN(report.result, checker->check(best->tree, refactor::Depth::confirm));
-    TRY(keep_change(shell, options, *checker, report, Commit::yes));
+    keep_change(shell, options, *checker, report, Commit::yes);
   }
   record_found(shell, options, report);
   return report;

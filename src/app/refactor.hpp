@@ -64,6 +64,7 @@ struct RefactorReport {
   std::vector<report::RefactorTrial> trials{};
   std::string branch{};
   std::string commit{};
+  std::string not_committed{};         ///< why the commit that was asked for could not be made
   std::string experience{};            ///< content id in the store
   std::vector<std::string> authors{};  ///< models that wrote it
   std::string reviewed{};              ///< "first of 3, 3 of 3 pairs stable"; empty: nobody chose among several

@@ -90,9 +90,13 @@ std::string branch_of(const std::string& task, const std::string& run) {
   return fmt::format("refs/heads/accelopt/{}-{}", task, run);
 }
 
-Result<void> keep_change(const Shell& shell, const RefactorOptions& options, const refactor::Checker& checker,
-                         RefactorReport& report, Commit commit) {
-  if (report.result.verdict != refactor::Verdict::better) return {};
+Result<void> expect_room_for_commit(const refactor::Checker& checker, const RefactorReport& report) {
+  return checker.repository().expect_room(branch_of(report.task, report.id));
+}
+
+void keep_change(const Shell& shell, const RefactorOptions& options, const refactor::Checker& checker,
+                 RefactorReport& report, Commit commit) {
+  if (report.result.verdict != refactor::Verdict::better) return;
   const model::Experience experience = refactor_experience(report, checker.task());
   if (options.knowledge != kNoKnowledge) {
     auto store = open_knowledge(shell, options.knowledge, options.workspace, KnowledgeUse::writing);
@@ -103,14 +107,19 @@ Result<void> keep_change(const Shell& shell, const RefactorOptions& options, con
     else
       shell.warn("the experience was not stored: " + stored.error().message);
   }
-  if (commit == Commit::no) return {};
-  report.branch = branch_of(report.task, report.id);
-  TRY_ASSIGN(report.commit, checker.repository().keep(checker.base_tree(), report.result.files,
-                                                      {.tree = {},
-                                                       .parent = checker.base_commit(),
-                                                       .message = commit_message(report, checker.task()),
-                                                       .branch = report.branch}));
-  return {};
+  if (commit == Commit::no) return;
+  const std::string branch = branch_of(report.task, report.id);
+  auto kept = checker.repository().keep(checker.base_tree(), report.result.files,
+                                        {.tree = {},
+                                         .parent = checker.base_commit(),
+                                         .message = commit_message(report, checker.task()),
+                                         .branch = branch});
+  if (kept) {
+    report.branch = branch;
+    report.commit = std::move(*kept);
+  } else {
+    report.not_committed = kept.error().message;
+  }
 }
 
 }  // namespace accelopt::app

@@ -87,12 +87,13 @@ base::Outcome<void> commit_chosen(const Shell& shell, const ReviewOptions& optio
     shell.warn("which of the two is easier to read was not asked: " + asked.error().message);
   chosen.reviewed =
       fmt::format("first of {}{}", report.changes.size(), report.pairs.empty() ? "" : ", " + report.agreement());
-  TRY(keep_change(shell, options.refactor, checker, chosen, Commit::yes));
+  keep_change(shell, options.refactor, checker, chosen, Commit::yes);
   record_found(shell, options.refactor, chosen);
   report.run = chosen.id;
   report.branch = chosen.branch;
   report.commit = chosen.commit;
-  if (chosen.commit.empty())
+  report.not_committed = chosen.not_committed;
+  if (chosen.commit.empty() && report.not_committed.empty())
     report.not_committed = chosen.result.failed_gate.empty()
                                ? fmt::format("it is not certainly {} than the base",
                                              model::measure_of(refactor::to_string(chosen.result.goal)).better)
@@ -126,6 +127,7 @@ base::Outcome<ReviewReport> review_changes(const Shell& shell, const ReviewOptio
   TRY_ASSIGN(const review::Standing standing, standing_on_record(options.refactor.workspace, model.chat->name()));
   const std::uint64_t seed = options.refactor.seed.value_or(base::random_seed() >> 16U);
   TRY_ASSIGN(const auto checker, prepare_checker(shell, options.refactor, seed));
+  if (options.commit == Commit::yes) TRY(expect_room_for_commit(*checker, report_on(*checker, seed)));
   std::vector<CheckedChange> checked;
   std::vector<std::string> trees;
   for (const RefactorChange& change : options.changes) {

@@ -100,6 +100,8 @@ base::Result<Exit> finish(const RefactorFlags& flags, const app::RefactorReport&
   else
     print_report(report, gates);
   if (!flags.pr_text.empty()) TRY(base::write_output(flags.pr_text, app::pull_request_text(report)));
+  if (!report.not_committed.empty())
+    return base::fail(base::ErrorCode::already_exists, "the commit was not made: " + report.not_committed);
   switch (report.result.verdict) {
     case refactor::Verdict::better:
       return Exit::done;

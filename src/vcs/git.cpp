@@ -186,6 +186,20 @@ Result<std::vector<std::string>> Repository::branches(std::string_view prefix) c
   return names;
 }
 
+Result<void> Repository::expect_room(std::string_view branch) const {
+  constexpr std::string_view kHeads = "refs/heads/";
+  for (std::size_t slash = branch.find('/', kHeads.size()); slash != branch.npos; slash = branch.find('/', slash + 1)) {
+    const std::string_view other = branch.substr(0, slash);
+    TRY_ASSIGN(const auto names, branches(other));
+    if (std::ranges::find(names, other) == names.end()) continue;
+    const std::string name(other.substr(kHeads.size()));
+    return base::fail(ErrorCode::already_exists, "git makes no branch " + std::string(branch.substr(kHeads.size())) +
+                                                     " beside the branch " + name + "; rename that: git branch -m " +
+                                                     name + " " + name + "-old");
+  }
+  return {};
+}
+
 Result<fs::path> Repository::worktree_of(std::string_view branch) const {
   TRY_ASSIGN(const std::string said,
              git({.arguments = {"for-each-ref", "--format=%(worktreepath)", std::string(branch)}}));
@@ -315,6 +329,7 @@ Result<std::string> Repository::commit(const NewCommit& commit) const {
   const std::string expected = commit.replaces.empty() ? std::string(id.size(), '0') : commit.replaces;
   const auto updated = git({.arguments = {"update-ref", "--no-deref", commit.branch, id, expected}});
   if (!updated) {
+    TRY(expect_room(commit.branch));
     return base::fail(ErrorCode::already_exists,
                       commit.branch + (commit.replaces.empty() ? " is there already" : " has moved meanwhile") +
                           "; nothing was changed: " + updated.error().message);

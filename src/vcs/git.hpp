@@ -66,6 +66,9 @@ class Repository {
   /// Branches below this prefix, full names. @error io.
   [[nodiscard]] base::Result<std::vector<std::string>> branches(std::string_view prefix) const;
 
+  /// Whether a branch of this full name could be there beside the others: git keeps no branch "a" beside "a/b".
+  /// @error already_exists: the message names the branch in its way; io.
+  [[nodiscard]] base::Result<void> expect_room(std::string_view branch) const;
   /// Where a branch is checked out, by its full name; empty: nowhere. @error io.
   [[nodiscard]] base::Result<std::filesystem::path> worktree_of(std::string_view branch) const;
   /// Whether `later` has `earlier` in its history, or is it. @error invalid_argument: one of them is no commit.

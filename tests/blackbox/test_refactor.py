@@ -137,6 +137,24 @@ class CheckTest(support.TestCase):
         same = self.check(self.source.replace("    seen = []", "    seen = []  # stations"))
         self.assertEqual((same["verdict"], same["failed_gate"]), ("not_faster", ""))
 
+    def test_a_branch_in_the_way_loses_no_verdict(self):
+        file = self.folder / "change"
+        file.write_text(self.body(FAST))
+        arguments = ("refactor", "check", self.task_folder, file, "--commit", "--json", "--knowledge", "none", "--workspace", self.workspace)
+        self.git("branch", "accelopt")
+        early = self.accelopt(*arguments)
+        self.assertEqual((early.code, early.out), (1, ""), early)
+        self.assertIn("rename that: git branch -m accelopt accelopt-old", early.err)
+        self.git("branch", "-D", "accelopt")
+        # What git does not list, and what is in its way all the same.
+        (self.repository / ".git" / "refs" / "heads" / "accelopt").write_text("")
+        late = self.accelopt(*arguments)
+        self.assertEqual(late.code, 1, late)
+        self.assertIn("the commit was not made: ", late.err)
+        found = json.loads(late.out)
+        self.assertEqual((found["verdict"], found["branch"], found["commit"]), ("faster", "", ""))
+        self.succeed("report", found["run"], "-o", "-", "--workspace", self.workspace)
+
     @unittest.skipUnless(support.takes_long(), "takes a minute: --long")
     def test_a_large_gain_beside_a_long_start_up_is_no_hidden_work(self):
         start_up = '"""Stations and what is reached from them."""\n\nWARM = sum(range(30_000_000))\n'

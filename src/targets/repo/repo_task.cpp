@@ -115,6 +115,8 @@ std::string workload_name(std::string_view family, std::int64_t size) {
 Result<model::Task> load_repo_task(const fs::path& place) {
   TRY_ASSIGN(const refactor::Task task, refactor::load_task(place));
   TRY_ASSIGN(const vcs::Repository repository, vcs::Repository::open(task.repository));
+  // What a run finds ends on a branch below this.
+  TRY(repository.expect_room("refs/heads/accelopt/" + task.name));
   model::RepoPart part;
   std::error_code failed;
   part.file = fs::absolute(task.file, failed).lexically_normal().string();
