@@ -269,8 +269,8 @@ std::string pull_request_text(const RefactorReport& report) {
   }
   if (!result.complexity_claimed && !result.complexity_reason.empty())
     text += "A lower complexity is not claimed: " + result.complexity_reason + ".\n";
-  return text + "\nTests: " + tests_text(result) + ".\n\nTo repeat it: `accelopt refactor check --commit " +
-         (report.commit.empty() ? "COMMIT" : report.commit.substr(0, 12)) + " TASK`.\n";
+  return text + "\nTests: " + tests_text(result) + ".\n\nTo repeat it: `accelopt refactor check TASK --of " +
+         (report.commit.empty() ? "COMMIT" : report.commit.substr(0, 12)) + "`.\n";
 }
 
 }  // namespace accelopt::app
