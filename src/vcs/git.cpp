@@ -314,8 +314,14 @@ Result<std::string> Repository::with_files(std::string_view tree,
 }
 
 Result<std::string> Repository::diff(std::string_view before, std::string_view after) const {
-  return git({.arguments = {"diff-tree", "-r", "-p", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames",
-                            std::string(before), std::string(after)}});
+  Call call{.arguments = {"diff-tree", "-r", "-p", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames",
+                          std::string(before), std::string(after)}};
+  TRY_ASSIGN(std::string said, git(call));
+  if (said.find("\nBinary files ") == said.npos) return said;
+  // An attribute may say so of a file that is text.
+  call.arguments.insert(call.arguments.begin() + 1, "--text");
+  TRY_ASSIGN(std::string text, git(call));
+  return text.find('\0') == text.npos ? text : said;
 }
 
 Result<std::string> Repository::commit(const NewCommit& commit) const {

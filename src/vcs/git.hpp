@@ -90,7 +90,7 @@ class Repository {
   /// `tree` with these files' contents. Their kinds stay; new ones become plain files.
   [[nodiscard]] base::Result<std::string> with_files(std::string_view tree,
                                                      const std::map<std::string, std::string>& files) const;
-  /// The unified diff between two trees.
+  /// The unified diff between two trees, whatever attributes say of files that are text.
   [[nodiscard]] base::Result<std::string> diff(std::string_view before, std::string_view after) const;
 
   /// Writes a tree with these files, the commit and the branch into the user's repository. Gives the commit's id.

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vcs/git.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/files.hpp"
+
+namespace accelopt::vcs {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Files = std::map<std::string, std::string>;
+
+/// A repository of these files, in a folder of this name.
+class MadeRepository {
+ public:
+  explicit MadeRepository(const Files& files, const std::string& name = "r")
+      : own_(*base::TemporaryFolder::create("vcs-test")), folder_(own_.path() / name) {
+    EXPECT_TRUE(base::make_folders(folder_));
+    for (const auto& [path, text] : files) EXPECT_TRUE(base::write_file(folder_ / path, text));
+    const auto made = Repository::make(folder_, "made");
+    EXPECT_TRUE(made) << made.error().message;
+  }
+  [[nodiscard]] Repository open() const { return *Repository::open(folder_); }
+  [[nodiscard]] const fs::path& folder() const { return folder_; }
+
+ private:
+  base::TemporaryFolder own_;
+  fs::path folder_;
+};
+
+std::string tree_with(const Repository& repository, const Files& files) {
+  return *repository.with_files(*repository.tree_of("HEAD"), files);
+}
+
+TEST(Diff, TextThatAttributesCallBinary_IsShownAndApplies) {
+  const MadeRepository made(
+      Files{{".gitattributes", "*.txt -diff\n*.dat binary\n"}, {"a.txt", "one\n"}, {"b.dat", "b\n"}});
+  const Repository repository = made.open();
+  const std::string before = *repository.tree_of("HEAD");
+  const std::string after = tree_with(repository, Files{{"a.txt", "two\n"}, {"b.dat", "c\n"}});
+  const auto diff = repository.diff(before, after);
+  ASSERT_TRUE(diff) << diff.error().message;
+  EXPECT_NE(diff->find("-one\n+two\n"), std::string::npos) << *diff;
+  EXPECT_NE(diff->find("-b\n+c\n"), std::string::npos) << *diff;
+  EXPECT_EQ(repository.apply(before, *diff).value_or("none"), after);
+}
+
+TEST(Diff, BytesThatAreNoText_AreNotShown) {
+  const MadeRepository made(Files{{"a", "one\n"}});
+  const Repository repository = made.open();
+  const auto diff =
+      repository.diff(*repository.tree_of("HEAD"), tree_with(repository, Files{{"a", std::string("\0\1\2", 3)}}));
+  ASSERT_TRUE(diff) << diff.error().message;
+  EXPECT_NE(diff->find("\nBinary files a/a and b/a differ\n"), std::string::npos) << *diff;
+}
+
+}  // namespace
+}  // namespace accelopt::vcs
