@@ -29,9 +29,13 @@ std::string fresh_id(const refactor::Checker& checker, std::uint64_t seed) {
       .substr(0, 8);
 }
 
-bool is_diff(std::string_view text) {
-  return text.starts_with("diff --git ") || text.starts_with("--- ") || text.starts_with("From ") ||
-         text.find("\ndiff --git ") != text.npos;
+/// Whether the text is a diff, and not the new text of the task's only file: where the base's own text looks like a
+/// diff, so does the new one.
+Result<bool> is_diff(const refactor::Checker& checker, const std::string& only_file, std::string_view text) {
+  if (!vcs::has_diff(text)) return false;
+  if (only_file.empty()) return true;
+  TRY_ASSIGN(const std::string base, checker.base_text(only_file));
+  return !vcs::has_diff(base);
 }
 
 }  // namespace
@@ -58,9 +62,10 @@ Result<std::string> tree_of_change(const refactor::Checker& checker, const Refac
     return repository.tree_of(commit);
   }
   TRY_ASSIGN(const std::string text, base::read_foreign_file(change.file, kMostChangeBytes));
-  if (is_diff(text)) return repository.apply(checker.base_tree(), text);
   const auto& scope = checker.task().scope;
   const bool one = std::ranges::all_of(scope, [&](const auto& it) { return it.path == scope.front().path; });
+  TRY_ASSIGN(const bool diff, is_diff(checker, one ? scope.front().path : "", text));
+  if (diff) return repository.apply(checker.base_tree(), text);
   if (!one) {
     return base::fail(ErrorCode::invalid_argument,
                       change.file.string() + " is no diff, and the task's scope has several files; give a diff");

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 
 #include "base/text.hpp"
@@ -347,6 +348,23 @@ Result<std::string> Repository::keep(const std::string& base_tree, const std::ma
                                      NewCommit commit) const {
   TRY_ASSIGN(commit.tree, tree_with(base_tree, files, Objects::users));
   return this->commit(commit);
+}
+
+bool has_diff(std::string_view text) {
+  constexpr auto kHeads = std::to_array<std::string_view>(
+      {"index ", "old mode ", "new file mode ", "deleted file mode ", "similarity index ", "dissimilarity index "});
+  std::string_view before;
+  std::string_view last;
+  while (!text.empty()) {
+    const std::string_view line = base::first_line(text);
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    const auto begins = [&](std::string_view head) { return line.starts_with(head); };
+    if (before.starts_with("--- ") && last.starts_with("+++ ") && begins("@@ -")) return true;
+    if (last.starts_with("diff --git ") && std::ranges::any_of(kHeads, begins)) return true;
+    before = last;
+    last = line;
+  }
+  return false;
 }
 
 }  // namespace accelopt::vcs

@@ -116,6 +116,9 @@ class Repository {
   base::TemporaryFolder own_;         ///< objects and index of our own
 };
 
+/// Whether the text holds a diff that git applies: the head of a file's part, not only a line that begins like one.
+bool has_diff(std::string_view text);
+
 /// Writes a tree's files below an empty folder, as they are stored: no filter runs and no line end changes. Links are
 /// made as links; submodules are left out. @error io, exhausted: over 2 GiB.
 base::Result<void> lay_out(const Repository& repository, const Listing& listing, const std::filesystem::path& folder);

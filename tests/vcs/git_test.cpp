@@ -56,5 +56,18 @@ TEST(Diff, BytesThatAreNoText_AreNotShown) {
   EXPECT_NE(diff->find("\nBinary files a/a and b/a differ\n"), std::string::npos) << *diff;
 }
 
+TEST(HasDiff, HeadsOfFiles_Yes) {
+  for (const char* text : {"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n", "words\n\n--- x\r\n+++ x\r\n@@ -1 +1 @@\r\n",
+                           "diff --git a/x b/x\nold mode 100644\nnew mode 100755\n",
+                           "From 1 Mon\nSubject: x\n\ndiff --git a/x b/x\nindex 1..2 100644\n"})
+    EXPECT_TRUE(has_diff(text)) << text;
+}
+
+TEST(HasDiff, LinesThatOnlyBeginLikeOne_No) {
+  for (const char* text : {"", "--- Words of Lua.\nlocal x = 1\n", "--- \nkey: value\n", "x\ndiff --git a b\nrest\n",
+                           "--- a\n+++ b\n", "From here on\n", "s = [[\n --- a\n +++ b\n @@ -1 +1 @@\n]]\n"})
+    EXPECT_FALSE(has_diff(text)) << text;
+}
+
 }  // namespace
 }  // namespace accelopt::vcs
