@@ -26,6 +26,7 @@ const std::vector<std::string> kQuiet{"-c", "core.hooksPath=/dev/null",
                                       "-c", "core.fsmonitor=false",
                                       "-c", "core.attributesFile=/dev/null",
                                       "-c", "core.untrackedCache=false",
+                                      "-c", "core.splitIndex=false",
                                       "-c", "core.logAllRefUpdates=false",
                                       "-c", "core.autocrlf=false",
                                       "-c", "gc.auto=0",
@@ -58,6 +59,16 @@ std::string without_line_end(std::string text) {
   return std::string(base::trimmed(text));
 }
 
+/// A folder in a list of folders, between which git sees a colon unless they are quoted.
+std::string quoted_in_list(const fs::path& folder) {
+  std::string quoted = "\"";
+  for (const char c : folder.string()) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c == '\n' ? "\\n" : std::string(1, c);
+  }
+  return quoted + '"';
+}
+
 }  // namespace
 
 struct Repository::Call {
@@ -87,7 +98,7 @@ Result<std::string> Repository::git(const Call& call) const {
                          "GIT_NO_LAZY_FETCH=1",         "GIT_INDEX_FILE=" + (own_.path() / "index").string()};
   if (call.objects == Objects::ours && !store_.empty()) {
     options.environment.push_back("GIT_OBJECT_DIRECTORY=" + (own_.path() / "objects").string());
-    options.environment.push_back("GIT_ALTERNATE_OBJECT_DIRECTORIES=" + (store_ / "objects").string());
+    options.environment.push_back("GIT_ALTERNATE_OBJECT_DIRECTORIES=" + quoted_in_list(store_ / "objects"));
   }
   options.environment.insert(options.environment.end(), call.environment.begin(), call.environment.end());
   options.directory = root_.string();
@@ -157,6 +168,10 @@ Result<std::string> Repository::commit_id(std::string_view revision) const {
   // A revision is a user's text: it must not be taken for an option.
   auto said =
       git({.arguments = {"rev-parse", "--verify", "--quiet", "--end-of-options", std::string(revision) + "^{commit}"}});
+  if (!said && revision == "HEAD" && !git({.arguments = {"rev-parse", "--verify", "--quiet", "HEAD"}})) {
+    return base::fail(ErrorCode::not_found, "the branch that is checked out in " + root_.string() +
+                                                " has no commit yet; `git commit` makes one");
+  }
   if (!said) {
     return base::fail(ErrorCode::not_found, "no commit \"" + base::ascii_line(revision, 100) + "\" in " +
                                                 root_.string() + "; `git log` lists those that are there");

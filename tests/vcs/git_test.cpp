@@ -56,6 +56,48 @@ TEST(Diff, BytesThatAreNoText_AreNotShown) {
   EXPECT_NE(diff->find("\nBinary files a/a and b/a differ\n"), std::string::npos) << *diff;
 }
 
+TEST(Repository, AnyNameOfItsFolder_IsRead) {
+  for (const char* name : {"co:lon", "quote\"and\\ space", "\"quoted\"", "line\nend"}) {
+    const MadeRepository made(Files{{"a", "one\n"}}, name);
+    const Repository repository = made.open();
+    const auto tree = repository.tree_of("HEAD");
+    ASSERT_TRUE(tree) << name << ": " << tree.error().message;
+    const auto changed = repository.with_files(*tree, {{"a", "two\n"}});
+    ASSERT_TRUE(changed) << name << ": " << changed.error().message;
+    EXPECT_EQ(repository.contents({repository.list(*changed)->at("a").object})->front(), "two\n") << name;
+  }
+}
+
+TEST(Repository, WithoutACommit_SaysSo) {
+  const MadeRepository made(Files{{"a", "one\n"}});
+  EXPECT_NE(made.open().commit_id("x").error().message.find("no commit \"x\""), std::string::npos);
+  fs::remove(made.folder() / ".git" / "refs" / "heads" / "main");
+  EXPECT_NE(made.open().commit_id("HEAD").error().message.find("has no commit yet"), std::string::npos);
+}
+
+TEST(Repository, SplitIndex_LeavesNothingBehind) {
+  const MadeRepository made(Files{{"a", "one\n"}});
+  ASSERT_TRUE(base::write_file(made.folder() / ".git" / "config", "[core]\n\tsplitIndex = true\n"));
+  tree_with(made.open(), Files{{"a", "two\n"}});
+  for (const auto& entry : fs::directory_iterator(made.folder() / ".git"))
+    EXPECT_FALSE(entry.path().filename().string().starts_with("sharedindex.")) << entry.path();
+}
+
+TEST(Repository, BranchInTheWay_IsNamed) {
+  const MadeRepository made(Files{{"a", "one\n"}});
+  const Repository repository = made.open();
+  const std::string head = *repository.commit_id("HEAD");
+  EXPECT_TRUE(repository.expect_room("refs/heads/accelopt/x"));
+  ASSERT_TRUE(base::write_file(made.folder() / ".git" / "refs" / "heads" / "accelopt", head + "\n"));
+  const auto room = repository.expect_room("refs/heads/accelopt/x");
+  ASSERT_FALSE(room);
+  EXPECT_NE(room.error().message.find("git branch -m accelopt accelopt-old"), std::string::npos);
+  const auto kept = repository.keep(*repository.tree_of("HEAD"), {{"a", "two\n"}},
+                                    {.tree = {}, .parent = head, .message = "m", .branch = "refs/heads/accelopt/x"});
+  ASSERT_FALSE(kept);
+  EXPECT_EQ(kept.error().message, room.error().message);
+}
+
 TEST(HasDiff, HeadsOfFiles_Yes) {
   for (const char* text : {"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n", "words\n\n--- x\r\n+++ x\r\n@@ -1 +1 @@\r\n",
                            "diff --git a/x b/x\nold mode 100644\nnew mode 100755\n",
