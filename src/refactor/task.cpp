@@ -222,6 +222,15 @@ Critical read_critical(const base::TomlNode& table, std::vector<Problem>& proble
   return critical;
 }
 
+/// Why no change of a file in scope could ever pass; empty: it could.
+std::string protected_scope(const Task& task) {
+  for (const Scope& scope : task.scope) {
+    const std::string pattern = protected_by(task, scope.path);
+    if (!pattern.empty()) return scope.path + " is protected (" + pattern + "), and no change of it could pass";
+  }
+  return "";
+}
+
 Task read_task(const base::TomlNode& root, std::vector<Problem>& problems) {
   Task task;
   TableReader reader(root, "", problems);
@@ -244,6 +253,7 @@ Task read_task(const base::TomlNode& root, std::vector<Problem>& problems) {
   read_scope(reader, task);
   task.protected_paths =
       reader.strings("protected", "patterns like [\"tests/**\"]").value_or(std::vector<std::string>());
+  if (const std::string refusal = protected_scope(task); !refusal.empty()) reader.refuse("scope", refusal);
   if (const auto* commands = reader.table("commands", "a table of commands")) read_commands(*commands, task, problems);
   const auto* driver = reader.table("driver", "the driver's commands");
   if (driver != nullptr) read_driver(*driver, task, problems);
@@ -290,6 +300,9 @@ Result<Task> load_task(const fs::path& place) {
   task.file = fs::canonical(file);
   task.folder = task.file.parent_path();
   task.repository = fs::weakly_canonical(task.folder / task.repository);
+  // Now the task's own folder is known as well.
+  if (const std::string refusal = protected_scope(task); !refusal.empty())
+    return base::fail(ErrorCode::parse, file.string() + ": scope: " + refusal);
   return task;
 }
 

@@ -68,6 +68,21 @@ TEST(RefactorTask, WhatIsWrong_IsToldByLine) {
   EXPECT_NE(refusal("[driver]", "[driver").find("not TOML"), std::string::npos);
 }
 
+TEST(RefactorTask, ScopeThatIsProtected_IsRefused) {
+  EXPECT_NE(refusal("[\"a/m.py#f\"]", "[\"a/m.py#f\"]\nprotected = [\"a/*.py\"]")
+                .find(":6: scope: a/m.py is protected (a/*.py)"),
+            std::string::npos);
+  EXPECT_NE(refusal("a/m.py#f", "a/go.mod").find("is protected (**/go.mod)"), std::string::npos);
+  const auto folder = base::TemporaryFolder::create("refactor-task");
+  const std::string own = folder->path().filename().string();
+  std::string text = kTask;
+  text.replace(text.find("a/m.py#f"), 8, own + "/m.py#f");
+  ASSERT_TRUE(base::write_file(folder->path() / "refactor.toml", text));
+  const auto task = load_task(folder->path());
+  ASSERT_FALSE(task);
+  EXPECT_NE(task.error().message.find(own + "/m.py is protected (" + own + "/**)"), std::string::npos);
+}
+
 TEST(RefactorTask, Patterns_FitPaths) {
   EXPECT_TRUE(fits_pattern("tests/a/b.py", "tests/**"));
   EXPECT_FALSE(fits_pattern("test/a.py", "tests/**"));
