@@ -49,24 +49,42 @@ with open(out, "w") as file:
     json.dump(cases, file)
 )";
 constexpr std::string_view kPythonDriver =
-    R"(# Calls the function on every case and writes what it gave, or the kind of error, and its arguments after the call.
+    R"(# Calls the function on every case and writes what it gave, or its kind of error, and its arguments after the call.
+import gc
 import json
 import os
 import sys
+
+
+def process():
+    """What code could change to make this program faster rather than its own work."""
+    return {"json.dump": json.dump, "json.dumps": json.dumps, "json.load": json.load, "gc.isenabled": gc.isenabled(),
+            "gc.get_threshold": gc.get_threshold(), "gc.get_freeze_count": gc.get_freeze_count(),
+            "sys.getrecursionlimit": sys.getrecursionlimit()}
+
+
+before = process()
+dumps = json.dumps
+with open(sys.argv[1]) as file:
+    cases = json.load(file)
 
 sys.path.insert(0, os.getcwd())
 import {module} as subject  # TODO: check
 
 results = []
-for arguments in json.load(open(sys.argv[1])):
+for arguments in cases:
     try:
         # TODO: call it as its users do
         value = subject.{function}(*arguments)
         results.append({"value": value, "arguments": arguments})
     except Exception as error:
         results.append({"error": type(error).__name__, "arguments": arguments})
+
+changed = [name for name, value in process().items() if value != before[name]]
+if changed:
+    sys.exit(f"{', '.join(changed)}: differs from before the calls; where that is meant, leave it out of the driver")
 with open(sys.argv[2], "w") as file:
-    json.dump(results, file)
+    file.write(dumps(results))
 )";
 constexpr std::string_view kScriptCases =
     R"(// Writes the inputs: count cases of this size, drawn from the seed. It runs on the old code alone.

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The drivers that `accelopt refactor init` writes, run by hand on small modules: what they tell apart, and what they refuse."""
+
+import json
+import shutil
+import subprocess
+import sys
+import unittest
+
+import support
+
+
+class DriverCase(support.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.repository = self.folder / "repository"
+        self.repository.mkdir()
+        subprocess.run(["git", "init", "--quiet", self.repository], check=True)
+
+    def made(self, name, text, function):
+        """The folder of a new task for the function of this source."""
+        source = self.repository / name
+        source.parent.mkdir(parents=True, exist_ok=True)
+        source.write_text(text)
+        task = self.folder / "task"
+        shutil.rmtree(task, ignore_errors=True)
+        self.succeed("refactor", "init", source, "--function", function, "--output", task)
+        return task
+
+    def run_driver(self, task, cases):
+        """How the driver ends on the cases, with its results."""
+        driver = next(task.glob("driver.*"))
+        interpreter = sys.executable if driver.suffix == ".py" else "node"
+        given, out = self.file("cases", json.dumps(cases)), self.folder / "results"
+        out.unlink(missing_ok=True)
+        ran = subprocess.run([interpreter, driver, given, out], cwd=self.repository, capture_output=True, text=True)
+        return ran, out.read_text() if out.exists() else ""
+
+    def results(self, name, text, cases, function="f"):
+        ran, out = self.run_driver(self.made(name, text, function), cases)
+        self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+        return out
+
+
+class PythonDriverTest(DriverCase):
+    def test_code_that_changes_the_process_is_refused(self):
+        for line, name in (("import json; json.dumps = json.dump", "json.dumps"), ("import gc; gc.disable()", "gc.isenabled"),
+                           ("import sys; sys.setrecursionlimit(5000)", "sys.getrecursionlimit")):
+            ran, out = self.run_driver(self.made("m.py", f"def f(a):\n    {line}\n", "f"), [[1]])
+            self.assertEqual((ran.returncode, out), (1, ""), name)
+            self.assertIn(f"{name}: differs from before the calls", ran.stderr)
+
+    def test_a_module_named_like_one_of_the_library_stays_out_of_the_driver(self):
+        (self.repository / "json.py").write_text("def load(file): return []\n")
+        self.assertIn('"value": 2', self.results("m.py", "def f(a): return a + 1\n", [[1]]))
+
+
+if __name__ == "__main__":
+    support.main()
