@@ -49,11 +49,39 @@ with open(out, "w") as file:
     json.dump(cases, file)
 )";
 constexpr std::string_view kPythonDriver =
-    R"(# Calls the function on every case and writes what it gave, or its kind of error, and its arguments after the call.
+    R"(# Calls the function on every case and writes what it gave, or its error, and its arguments after the call.
+import collections
+import decimal
+import fractions
 import gc
 import json
 import os
 import sys
+
+PLAIN = {bool, float, int, str, type(None)}
+WRITTEN_BY_REPR = (bytes, bytearray, complex, decimal.Decimal, float, fractions.Fraction, int, range, str)
+
+
+class iterator(list):
+    """What an iterator gave."""
+
+
+def told(value):
+    """The value as JSON that loses nothing: a tuple is no list, and a dictionary has an order and any keys."""
+    kind = type(value)
+    if kind in PLAIN:
+        return value
+    if isinstance(value, (list, tuple, collections.deque)):
+        parts = [*value] if PLAIN.issuperset(map(type, value)) else [told(one) for one in value]
+        return parts if kind is list else {kind.__name__: parts}
+    if isinstance(value, dict):
+        plain = PLAIN.issuperset(map(type, value)) and PLAIN.issuperset(map(type, value.values()))
+        return {kind.__name__: [*value.items()] if plain else [[told(key), told(one)] for key, one in value.items()]}
+    if isinstance(value, (set, frozenset)):
+        return {kind.__name__: sorted(dumps(told(one)) for one in value)}
+    if isinstance(value, WRITTEN_BY_REPR):
+        return {kind.__name__: repr(value)}
+    sys.exit(f"the function gives a {kind.__name__}; write in the driver's told() what is to be compared of it")
 
 
 def process():
@@ -71,14 +99,20 @@ with open(sys.argv[1]) as file:
 sys.path.insert(0, os.getcwd())
 import {module} as subject  # TODO: check
 
-results = []
+calls = []
 for arguments in cases:
     try:
         # TODO: call it as its users do
         value = subject.{function}(*arguments)
-        results.append({"value": value, "arguments": arguments})
+        calls.append((iterator(value) if hasattr(value, "__next__") else value, None, arguments))
     except Exception as error:
-        results.append({"error": type(error).__name__, "arguments": arguments})
+        calls.append((None, {"error": type(error).__name__, "text": str(error)}, arguments))
+
+results = []
+for value, error, arguments in calls:
+    # Whether it gave an argument itself, or a copy of it, shows when either is changed.
+    same = [place for place, one in enumerate(arguments) if one is value and isinstance(one, (dict, list, set))]
+    results.append({**(error or {"value": told(value), "is_argument": same}), "arguments": told(arguments)})
 
 changed = [name for name, value in process().items() if value != before[name]]
 if changed:
@@ -420,11 +454,10 @@ std::vector<NewFile> new_task(const NewTask& task) {
       "[\"tests/**\", "
       "\"test/**\"]\n\n[commands]\n{}\n"
       "test = {{ run = [\"?\"], format = \"exit\" }}   # junit | tap | go-json | unittest | exit; junit writes "
-      "{{report}}\n\n[driver]\n{}\n{}\ncompare = \"{}\"\n\n[[workloads]]\nname = \"random\"\n"
+      "{{report}}\n\n[driver]\n{}\n{}\ncompare = \"bytes\"\n\n[[workloads]]\nname = \"random\"\n"
       "sizes = [\"?\"]                  # e.g. [100, 200, 400, 800, 1600, 3200]; the largest: 0.1 to 2 s of the old "
       "code\nrole = \"race\"                  # race | check | held_out\n",
-      name, repository, language.name, scope, with_words(std::string(form.build), words), form.cases, form.run,
-      form.run == kBuiltDriver ? "bytes" : "json");
+      name, repository, language.name, scope, with_words(std::string(form.build), words), form.cases, form.run);
   std::vector<NewFile> files = {{"refactor.toml", toml}};
   for (const NewFile& file : form.files) files.push_back({file.name, with_words(file.text, words)});
   return files;

@@ -58,6 +58,23 @@ bool is_error(const Entries& results, std::size_t at) {
          begins_as_error(value[0].get_ref<const std::string&>());
 }
 
+/// A value as the cases have it: the drivers of `refactor init` write {"a": 1} as {"dict": [["a", 1]]}, or "Object".
+Json as_given(const Json& value) {
+  if (value.is_array()) {
+    Json list = Json::array();
+    for (const Json& one : value) list.push_back(as_given(one));
+    return list;
+  }
+  if (!value.is_object() || value.size() != 1 || !value.begin()->is_array()) return value;
+  if (value.begin().key() != "dict" && value.begin().key() != "Object") return value;
+  Json object = Json::object();
+  for (const Json& pair : *value.begin()) {
+    if (!pair.is_array() || pair.size() != 2 || !pair[0].is_string()) return value;
+    object[pair[0].get<std::string>()] = as_given(pair[1]);
+  }
+  return object;
+}
+
 /// A result without the arguments, where they are what was given.
 std::string told_by(const Entries& results, const Entries& cases, std::size_t at) {
   if (cases.texts.size() != results.texts.size()) return results.texts[at];
@@ -68,7 +85,7 @@ std::string told_by(const Entries& results, const Entries& cases, std::size_t at
     return std::string(base::trimmed(text));
   }
   Json rest = results.values[at];
-  if (rest.is_object() && rest.contains("arguments") && base::canonical(rest["arguments"]) == given)
+  if (rest.is_object() && rest.contains("arguments") && base::canonical(as_given(rest["arguments"])) == given)
     rest.erase("arguments");
   return base::canonical(rest);
 }

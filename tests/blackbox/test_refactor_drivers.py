@@ -54,6 +54,25 @@ class PythonDriverTest(DriverCase):
         (self.repository / "json.py").write_text("def load(file): return []\n")
         self.assertIn('"value": 2', self.results("m.py", "def f(a): return a + 1\n", [[1]]))
 
+    def test_what_differs_for_a_caller_is_written_otherwise(self):
+        texts = ["(1, 2)", "[1, 2]", "{1: 2}", "{'1': 2}", "{'a': 1, 'b': 2}", "{'b': 2, 'a': 1}", "{1, 2}", "frozenset([1, 2])", "1", "1.0",
+                 "True", "-0.0", "0.0", "float('nan')", "None", "2**64", "2**64 + 1", "b'1'", "'1'", "[(1,)]", "[[1]]", "[{}]", "[[]]",
+                 "a", "[*a]", "{'dict': []}", "__import__('collections').deque([1, 2])", "(one for one in (1, 2))"]
+        program = "def f(place, a):\n    return [" + ", ".join(f"lambda: {text}" for text in texts) + "][place]()\n"
+        records = self.results("m.py", program, [[place, [7]] for place in range(len(texts))])[2:-2].split('}, {"value"')
+        self.assertEqual(len(set(record.split(', "arguments"')[0].removeprefix('"value"') for record in records)), len(texts), records)
+
+    def test_errors_have_their_text_and_changed_arguments_show(self):
+        program = "def f(a):\n    a.append((1,))\n    raise KeyError(a[0])\n"
+        self.assertEqual(json.loads(self.results("m.py", program, [[["x"]], [["y"]]])),
+                         [{"error": "KeyError", "text": f"'{name}'", "arguments": [[name, {"tuple": [1]}]]} for name in "xy"])
+
+    def test_a_value_that_cannot_be_written_is_refused(self):
+        for value, kind in (("object()", "object"), ("open", "builtin_function_or_method")):
+            ran, out = self.run_driver(self.made("m.py", f"def f(a): return [{value}]\n", "f"), [[1]])
+            self.assertEqual((ran.returncode, out), (1, ""))
+            self.assertIn(f"the function gives a {kind}; write in the driver's told()", ran.stderr)
+
 
 if __name__ == "__main__":
     support.main()

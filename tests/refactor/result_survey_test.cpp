@@ -57,6 +57,19 @@ TEST(ResultSurvey, ChangedArguments_TellSomething) {
   EXPECT_EQ(survey.warnings(), Texts());
 }
 
+TEST(ResultSurvey, WrittenDictionaries_AreTheGivenArguments) {
+  ResultSurvey survey;
+  survey.add(R"([[{"a": [1]}], [{"b": {"c": 2}}]])",
+             R"([{"value": 0, "arguments": [{"dict": [["a", [1]]]}]},)"
+             R"( {"value": 0, "arguments": [{"Object": [["b", {"Object": [["c", 2]]}]]}]}])",
+             "");
+  EXPECT_EQ(survey.warnings().size(), 1U);
+  ResultSurvey changed;
+  changed.add(R"([[{"a": 1}], [{"b": 2}]])",
+              R"([{"value": 0, "arguments": [{"dict": []}]}, {"value": 0, "arguments": [{"dict": [[2, 2]]}]}])", "");
+  EXPECT_EQ(changed.warnings(), Texts{});
+}
+
 TEST(ResultSurvey, EqualCasesAndNoResults_AreWarnings) {
   ResultSurvey survey;
   survey.add("[[1], [1]]", "", "");
