@@ -142,25 +142,70 @@ for (let i = 0; i < Number(count); ++i) {
 writeFileSync(out, JSON.stringify(cases));
 )";
 constexpr std::string_view kScriptDriver =
-    R"(// Calls the function on every case and writes what it gave, or the kind of error, and its arguments after the call.
+    R"(// Calls the function on every case and writes what it gave, or its error, and its arguments after the call.
 import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
+const { parse, stringify } = JSON; // as they are before the code is loaded
+const cases = parse(readFileSync(process.argv[2], "utf8"));
 const loaded = await import(pathToFileURL(resolve("{built}")));
-const subject = loaded.{function} ? loaded : loaded.default;  // TODO: check
+const subject = loaded.{function} ? loaded : loaded.default; // TODO: check
 
-const results = [];
-for (const args of JSON.parse(readFileSync(process.argv[2], "utf8"))) {
+class Iterated extends Array {}
+
+function fail(message) {
+  console.error(message);
+  process.exit(1);
+}
+
+function entries(list) {
+  const parts = [];
+  for (let place = 0; place < list.length; ++place) parts.push(place in list ? told(list[place]) : { hole: 0 });
+  return parts;
+}
+
+// The value as JSON that loses nothing: JSON.stringify alone writes a Map as {} and NaN as null.
+function told(value) {
+  if (typeof value === "number") {
+    if (Object.is(value, -0)) return { number: "-0" };
+    return Number.isFinite(value) ? value : { number: String(value) };
+  }
+  if (value === null || typeof value === "string" || typeof value === "boolean") return value;
+  if (value === undefined || typeof value === "bigint") return { [typeof value]: String(value) };
+  const prototype = Object.getPrototypeOf(value);
+  const kind = prototype === null ? "null" : prototype.constructor?.name;
+  if (kind === "Array") return entries(value);
+  if (kind === "Iterated") return { iterator: entries(value) };
+  if (kind === "Object" || kind === "null") return { [kind]: Object.entries(value).map(([key, one]) => [key, told(one)]) };
+  if (value instanceof Map) return { [kind]: Array.from(value, ([key, one]) => [told(key), told(one)]) };
+  if (value instanceof Set) return { [kind]: Array.from(value, told) };
+  if (value instanceof Date) return { [kind]: told(value.getTime()) };
+  if (value instanceof RegExp) return { [kind]: String(value) };
+  if (ArrayBuffer.isView(value) && !(value instanceof DataView)) return { [kind]: Array.from(value, told) };
+  return fail(`the function gives a ${kind ?? typeof value}; write in the driver's told() what is to be compared of it`);
+}
+
+const calls = [];
+for (const args of cases) {
   try {
     // TODO: call it as its users do
     const value = subject.{function}(...args);
-    results.push({ value, arguments: args });
+    calls.push({ value: typeof value?.next === "function" ? Iterated.from(value) : value, args });
   } catch (error) {
-    results.push({ error: error.constructor.name, arguments: args });
+    // The words of a TypeError or ReferenceError name the variables of the code.
+    const engine = error instanceof TypeError || error instanceof ReferenceError;
+    calls.push({ error: { error: error?.constructor?.name ?? String(error), text: engine ? "" : String(error?.message) }, args });
   }
 }
-writeFileSync(process.argv[3], JSON.stringify(results));
+
+const results = calls.map(({ value, error, args }) => {
+  // Whether it gave an argument itself, or a copy of it, shows when either is changed.
+  const same = args.flatMap((one, place) => (one === value && typeof one === "object" && one !== null ? [place] : []));
+  return { ...(error ?? { value: told(value), is_argument: same }), arguments: told(args) };
+});
+if (JSON.stringify !== stringify || JSON.parse !== parse) fail("JSON: differs from before the calls");
+writeFileSync(process.argv[3], stringify(results));
 )";
 constexpr std::string_view kLineCases =
     R"(# Writes the inputs: count cases of this size, a line each, drawn from the seed. It runs on the old code alone.

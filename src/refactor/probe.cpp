@@ -245,6 +245,8 @@ Result<std::string> Checker::sample_cases(std::int64_t size, int count) {
 
 Result<void> Checker::prepare_results() {
   settings_.step("looking at what the driver gives on the base");
+  std::string constant;  // of a workload that is not compared alone
+  bool any_varies = false;
   for (const Workload& workload : task_.workloads) {
     ResultSurvey survey;
     for (const std::int64_t size : {std::int64_t{3}, std::int64_t{17}, workload.sizes.front()}) {
@@ -265,8 +267,13 @@ Result<void> Checker::prepare_results() {
                         workload.name + ": " + refusal + "; correct what driver.cases makes or how driver.run calls");
     }
     for (const std::string& line : survey.warnings()) result_warnings_.push_back(workload.name + ": " + line);
+    if (workload.role == Role::check) continue;
+    any_varies = any_varies || survey.constant().empty();
+    if (constant.empty()) constant = workload.name + ": " + survey.constant();
   }
-  return {};
+  if (any_varies || constant.empty()) return {};
+  return base::fail(ErrorCode::invalid_argument,
+                    constant + "; correct what driver.cases makes, or let driver.run write what the function gives");
 }
 
 Result<std::vector<std::string>> Checker::generator_gaps() {

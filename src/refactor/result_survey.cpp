@@ -120,6 +120,12 @@ std::string ResultSurvey::refusal() const {
                      results_, base::ascii_line(first_error_, kShownResult));
 }
 
+std::string ResultSurvey::constant() const {
+  if (results_ < 2 || distinct_cases_.size() < 2 || distinct_results_.size() != 1) return "";
+  return fmt::format("each of {} results is the same, whatever the case, so that they tell nothing: {}", results_,
+                     base::ascii_line(*distinct_results_.begin(), kShownResult));
+}
+
 std::vector<std::string> ResultSurvey::warnings() const {
   std::vector<std::string> lines;
   if (!has_output_) lines.emplace_back("the driver writes no results, so that nothing is compared");
@@ -127,10 +133,7 @@ std::vector<std::string> ResultSurvey::warnings() const {
     lines.push_back(fmt::format("{} of {} results of the old code are errors; the first: {}", errors_, results_,
                                 base::ascii_line(first_error_, kShownResult)));
   }
-  if (results_ > 1 && distinct_cases_.size() > 1 && distinct_results_.size() == 1) {
-    lines.push_back(fmt::format("each of {} results is the same, whatever the case, so that they tell nothing: {}",
-                                results_, base::ascii_line(*distinct_results_.begin(), kShownResult)));
-  }
+  if (std::string line = constant(); !line.empty()) lines.push_back(std::move(line));
   if (files_of_several_ > 0 && files_of_one_ == files_of_several_)
     lines.emplace_back("all cases of a file are the same input; draw each of them");
   return lines;

@@ -16,6 +16,8 @@ class ResultSurvey {
   void add(std::string_view cases, std::string_view results, std::string_view printed);
   /// Why these results prove nothing: all are errors. Shows the first; empty: they may.
   [[nodiscard]] std::string refusal() const;
+  /// That each result is the same, over different cases; empty: they differ, or there are too few.
+  [[nodiscard]] std::string constant() const;
   /// What a person should know of them; a line each.
   [[nodiscard]] std::vector<std::string> warnings() const;
 

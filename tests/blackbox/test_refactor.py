@@ -509,6 +509,13 @@ class RefactorTest(support.TestCase):
         self.assertNotEqual(checked.code, 0)
         self.assertIn("is an error, so that nothing is compared", checked.err)
 
+    def test_a_driver_that_gives_the_same_for_every_case_is_refused(self):
+        driver = self.task_folder / "driver.py"
+        driver.write_text(driver.read_text().replace("json.dump(results, file)", 'json.dump([{"value": {}} for _ in results], file)'))
+        linted = self.accelopt("refactor", "lint", self.task_folder)
+        self.assertEqual(linted.code, 1, linted)
+        self.assertRegex(linted.err, r"random: each of \d+ results is the same, whatever the case, so that they tell nothing: .*correct what driver.cases makes")
+
 
 if __name__ == "__main__":
     support.main()

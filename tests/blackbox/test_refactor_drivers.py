@@ -74,5 +74,31 @@ class PythonDriverTest(DriverCase):
             self.assertIn(f"the function gives a {kind}; write in the driver's told()", ran.stderr)
 
 
+@unittest.skipIf(shutil.which("node") is None, "node is not installed")
+class ScriptDriverTest(DriverCase):
+    def test_what_differs_for_a_caller_is_written_otherwise(self):
+        texts = ["new Map()", "new Map([[1, 2]])", "new Map([['1', 2]])", "new Set()", "new Set([1])", "{}", "[]", "[1]", "{a: 1, b: 2}", "{b: 2, a: 1}",
+                 "Object.create(null)", "{Map: []}", "NaN", "Infinity", "-Infinity", "0", "-0", "null", "undefined", "10n", "10", "'10'", "true",
+                 "new Float64Array([NaN])", "new Float64Array([0])", "new Uint8Array([0])", "[undefined]", "[null]", "[,]", "new Date(0)", "new Date(NaN)",
+                 "/a/g", "a", "[...a]", "[1].values()", "{constructor: 1}"]
+        program = "export function f(place, a) {\n  return [" + ", ".join(f"() => ({text})" for text in texts) + "][place]();\n}\n"
+        records = self.results("m.mjs", program, [[place, [7]] for place in range(len(texts))])[2:-2].split('},{"value"')
+        self.assertEqual(len(set(record.split(',"arguments"')[0].removeprefix('"value"') for record in records)), len(texts), records)
+
+    def test_errors_have_their_text_and_changed_arguments_show(self):
+        program = "function f(a) {\n  a.push(NaN);\n  if (a[0] > 1) a.no();\n  throw new RangeError('at ' + a[0]);\n}\nmodule.exports = { f };\n"
+        self.assertEqual(json.loads(self.results("m.js", program, [[[1]], [[2]]])),
+                         [{"error": kind, "text": text, "arguments": [[place, {"number": "NaN"}]]}
+                          for kind, text, place in (("RangeError", "at 1", 1), ("TypeError", "", 2))])
+
+    def test_a_value_that_cannot_be_written_and_another_json_are_refused(self):
+        for body, message in (("return new (class Point { #x = 1; })();", "the function gives a Point; write in the driver's told()"),
+                              ("return (async () => 1)();", "the function gives a Promise"), ("return f;", "the function gives a Function"),
+                              ("JSON.stringify = () => '[]';", "JSON: differs from before the calls")):
+            ran, out = self.run_driver(self.made("m.mjs", f"export function f(a) {{\n  {body}\n}}\n", "f"), [[1]])
+            self.assertEqual((ran.returncode, out), (1, ""), body)
+            self.assertTrue(ran.stderr.startswith(message), ran.stderr)
+
+
 if __name__ == "__main__":
     support.main()

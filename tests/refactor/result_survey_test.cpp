@@ -45,6 +45,7 @@ TEST(ResultSurvey, ConstantResults_AreAWarning) {
   survey.add("[[1], [2]]", R"([{"value": null, "arguments": [1]}, {"value": null, "arguments": [2]}])", "");
   EXPECT_EQ(survey.warnings(), Texts{"each of 2 results is the same, whatever the case, so that they tell nothing: "
                                      R"({"value":null})"});
+  EXPECT_EQ(survey.constant(), survey.warnings().front());
   ResultSurvey lines;
   lines.add("1 2\n3\n", "0 1 2\n0 3\n", "");
   EXPECT_EQ(lines.warnings(), Texts{"each of 2 results is the same, whatever the case, so that they tell nothing: 0"});
@@ -55,6 +56,7 @@ TEST(ResultSurvey, ChangedArguments_TellSomething) {
   survey.add("[[[2, 1]], [[3, 0]]]",
              R"([{"value": null, "arguments": [[1, 2]]}, {"value": null, "arguments": [[0, 3]]}])", "");
   EXPECT_EQ(survey.warnings(), Texts());
+  EXPECT_EQ(survey.constant(), "");
 }
 
 TEST(ResultSurvey, WrittenDictionaries_AreTheGivenArguments) {
