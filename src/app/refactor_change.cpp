@@ -10,6 +10,7 @@
 #include "app/refactor_story.hpp"
 #include "base/files.hpp"
 #include "base/hash.hpp"
+#include "base/text.hpp"
 #include "base/utc.hpp"
 #include "targets/cpu/machine_hold.hpp"
 
@@ -70,7 +71,9 @@ Result<std::string> tree_of_change(const refactor::Checker& checker, const Refac
     return base::fail(ErrorCode::invalid_argument,
                       change.file.string() + " is no diff, and the task's scope has several files; give a diff");
   }
-  return repository.with_files(checker.base_tree(), {{scope.front().path, text}});
+  // A checkout's lines may end otherwise than the commit's.
+  TRY_ASSIGN(const std::string old, checker.base_text(scope.front().path));
+  return repository.with_files(checker.base_tree(), {{scope.front().path, base::with_line_ends_of(old, text)}});
 }
 
 RefactorReport report_on(const refactor::Checker& checker, std::uint64_t seed) {

@@ -121,6 +121,26 @@ std::string first_line_of_file(const std::filesystem::path& file) {
   return line;
 }
 
+std::string with_line_ends_of(std::string_view model, std::string text) {
+  const auto all = [](std::string_view lines) { return std::ranges::count(lines, '\n'); };
+  const auto of_two = [](std::string_view lines) {
+    std::ptrdiff_t found = 0;
+    for (std::size_t at = lines.find("\r\n"); at != lines.npos; at = lines.find("\r\n", at + 2)) ++found;
+    return found;
+  };
+  if (all(text) == 0 || all(model) == 0) return text;
+  const bool shortens = of_two(text) == all(text) && of_two(model) == 0;
+  const bool lengthens = of_two(text) == 0 && of_two(model) == all(model);
+  if (!shortens && !lengthens) return text;
+  std::string out;
+  for (const char c : text) {
+    if (c == '\n' && lengthens) out += '\r';
+    if (c == '\n' && shortens) out.pop_back();
+    out += c;
+  }
+  return out;
+}
+
 std::string ascii_line(std::string_view text, std::size_t most, char instead) {
   std::string out(text.substr(0, most));
   std::ranges::replace_if(

@@ -66,6 +66,8 @@ std::string lower(std::string_view text);
 std::string_view first_line(std::string_view text, std::size_t most = std::string_view::npos);
 /// The first line of a file without its end; empty where it cannot be read.
 std::string first_line_of_file(const std::filesystem::path& file);
+/// Where one of the two has lines that all end in "\r\n", and the other none: the text with the line ends of `model`.
+std::string with_line_ends_of(std::string_view model, std::string text);
 /// The first `most` bytes with `instead` for every byte that is not printable ASCII: another's words in one line of
 /// ours.
 std::string ascii_line(std::string_view text, std::size_t most, char instead = '?');

@@ -104,6 +104,20 @@ TEST(WithoutSecret, PartsAndShortOnes_StayAsTheyAre) {
   EXPECT_EQ(without_secret("abc", ""), "abc");
 }
 
+TEST(LineEnds, OfOneKind_BecomeTheOther) {
+  EXPECT_EQ(with_line_ends_of("a\nb\n", "1\r\n\r\n2\r\n"), "1\n\n2\n");
+  EXPECT_EQ(with_line_ends_of("a\r\nb\r\n", "1\n\n2"), "1\r\n\r\n2");
+}
+
+TEST(LineEnds, MixedOrAlike_Stay) {
+  for (const std::string text : {"1\n2\n", "1\r\n2\n", "1", ""}) EXPECT_EQ(with_line_ends_of("a\n", text), text);
+  for (const std::string text : {"1\r\n2\r\n", "1\r\n2\n"}) EXPECT_EQ(with_line_ends_of("a\r\n", text), text);
+  for (const std::string text : {"1\r\n2\r\n", "1\n2\n"}) {
+    EXPECT_EQ(with_line_ends_of("a\r\nb\n", text), text);
+    EXPECT_EQ(with_line_ends_of("a", text), text);
+  }
+}
+
 TEST(FirstLine, OfATextOrFile_WithoutItsEnd) {
   EXPECT_EQ(first_line("one\ntwo"), "one");
   EXPECT_EQ(first_line("one"), "one");

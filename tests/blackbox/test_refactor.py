@@ -104,6 +104,9 @@ class CheckTest(support.TestCase):
         self.assertTrue(all("became slower" in fact for fact in gates.get("confirm", {"facts": []})["facts"]), json.dumps(gates))
         self.assertEqual(state_of(self.repository), before)
 
+    def test_line_ends_of_a_checkout_are_no_change(self):
+        self.refused(self.source.replace("\n", "\r\n"), "scope", "nothing was changed")
+
     def test_results_that_nest_a_million_levels_are_wrong_ones(self):
         support.with_task(self.repository, ('compare = "bytes"', 'compare = "json"'))
         nests = """\
