@@ -41,6 +41,14 @@ Result<report::RefactorStory> find_refactoring(const std::filesystem::path& work
   return base::fail(ErrorCode::not_found, "no refactoring " + base::ascii_line(name, 40) + " in " + workspace.string());
 }
 
+base::Error not_a_run(const std::filesystem::path& workspace, const std::string& name, base::Error error) {
+  if (error.code != ErrorCode::not_found) return error;
+  const auto found = find_refactoring(workspace, name);
+  if (found)
+    error.message = found->run + " is a refactoring, which has no search to show; see: accelopt report " + found->run;
+  return error;
+}
+
 Result<void> record_refactoring(const std::filesystem::path& workspace, const report::RefactorStory& story) {
   TRY(open_workspace(workspace, journal::Access::read_write));
   TRY_ASSIGN(const auto log, journal::open_refactor_log(workspace, journal::Access::read_write));

@@ -18,6 +18,9 @@ base::Result<std::vector<report::RefactorStory>> list_refactorings(const std::fi
 /// list_refactorings.
 base::Result<report::RefactorStory> find_refactoring(const std::filesystem::path& workspace, const std::string& name);
 
+/// The error where no run has this name; says so if it names a refactoring.
+base::Error not_a_run(const std::filesystem::path& workspace, const std::string& name, base::Error error);
+
 /// Enters it into the workspace, which is made where it is not there. @error as journal::open_journal.
 base::Result<void> record_refactoring(const std::filesystem::path& workspace, const report::RefactorStory& story);
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "app/cost.hpp"
+#include "app/refactor_story.hpp"
 #include "app/run_state.hpp"
 #include "app/workspace.hpp"
 #include "evaluation/evaluator_json.hpp"
@@ -47,7 +48,9 @@ std::string worker_of(const StepRecord& step) {
 Result<RunDetail> RunDetail::read(const std::filesystem::path& workspace, const std::string& name) {
   RunDetail out;
   TRY_ASSIGN(out.journal_, open_workspace(workspace, journal::Access::read_only));
-  TRY_ASSIGN(out.run_, find_run(*out.journal_, name));
+  auto found = find_run(*out.journal_, name);
+  if (!found) return tl::make_unexpected(not_a_run(workspace, name, std::move(found.error())));
+  out.run_ = std::move(*found);
   TRY_ASSIGN(out.steps_, out.journal_->steps(out.run_.id));
   return out;
 }

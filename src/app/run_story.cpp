@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/run_story.hpp"
 
+#include "app/refactor_story.hpp"
 #include "app/run_state.hpp"
 #include "app/workspace.hpp"
 #include "journal/control.hpp"
@@ -31,7 +32,9 @@ base::Result<report::RunStory> read_run_story(const std::filesystem::path& works
   TRY_ASSIGN(const auto journal, open_workspace(workspace, journal::Access::read_only));
   TRY_ASSIGN(const auto control, journal::open_control(workspace, journal::Access::read_only));
   report::RunRecord record;
-  TRY_ASSIGN(record.run, find_run(*journal, name));
+  auto found = find_run(*journal, name);
+  if (!found) return tl::make_unexpected(not_a_run(workspace, name, std::move(found.error())));
+  record.run = std::move(*found);
   const std::string& run = record.run.id;
   TRY_ASSIGN(record.events, read_events(*control, run));
   TRY_ASSIGN(record.steps, journal->steps(run));

@@ -183,7 +183,9 @@ class Summaries {
         continue;
       }
       own = agents::Answer<std::optional<agents::Lesson>>{{}, answer->lost, answer->raw, answer->author, {}, {}};
-      if (answer->value && place < answer->value->size()) own->value = (*answer->value)[place];
+      const auto* const lesson = answer->value && place < answer->value->size() ? &(*answer->value)[place] : nullptr;
+      // Where a part of the answer was lost, what is not there may be that part.
+      if (lesson != nullptr && (*lesson || answer->lost.empty())) own->value = *lesson;
     }
   }
 

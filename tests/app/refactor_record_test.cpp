@@ -4,6 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "app/readable_preference.hpp"
+#include "app/refactor_story.hpp"
+#include "app/run_detail.hpp"
+#include "app/run_story.hpp"
+#include "base/files.hpp"
 
 namespace accelopt::app {
 namespace {
@@ -37,6 +41,27 @@ TEST(WorkedBefore, NoGainShown_No) {
   model::Experience unknown = experience(3, 0);
   unknown.effect.reset();
   EXPECT_FALSE(worked_before(unknown));
+}
+
+TEST(RunOfAName, ThatIsARefactoring_NamesItsReport) {
+  const auto folder = base::TemporaryFolder::create("accelopt-refactor-record-test");
+  ASSERT_TRUE(folder);
+  report::RefactorStory story;
+  story.run = "1a2b3c4d";
+  story.created = "2026-01-01T00:00:00Z";
+  ASSERT_TRUE(record_refactoring(folder->path(), story));
+  for (const char* name : {"1a2b", "last"}) {
+    const auto shown = RunDetail::read(folder->path(), name);
+    const auto explained = read_run_story(folder->path(), name);
+    ASSERT_FALSE(shown || explained);
+    EXPECT_EQ(shown.error().message,
+              "1a2b3c4d is a refactoring, which has no search to show; see: accelopt report 1a2b3c4d");
+    EXPECT_EQ(explained.error().message, shown.error().message);
+    EXPECT_EQ(explained.error().code, base::ErrorCode::not_found);
+  }
+  const auto unknown = RunDetail::read(folder->path(), "9");
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().message.find("refactoring"), std::string::npos);
 }
 
 RefactorReport report_of(refactor::Goal goal) {
