@@ -157,8 +157,12 @@ Result<std::vector<fs::path>> init_refactor(const RefactorInit& options) {
   const refactor::CodeLanguage* known = refactor::language_of_file(path);
   const refactor::CodeLanguage language = known != nullptr ? *known : refactor::code_language("other");
   const bool by_function = language.form != refactor::FunctionForm::none;
+  if (!options.function.empty() && !by_function) {
+    return base::fail(ErrorCode::invalid_argument,
+                      "functions are not found in " + path + "; leave out --function, and the whole file is the scope");
+  }
   std::string signature;
-  if (!options.function.empty() && by_function) {
+  if (!options.function.empty()) {
     TRY_ASSIGN(const std::string text, base::read_file(file));
     TRY_ASSIGN(const auto place, refactor::find_function(language, text, options.function));
     signature = place.signature;
@@ -173,7 +177,7 @@ Result<std::vector<fs::path>> init_refactor(const RefactorInit& options) {
   const std::string way = repository.root().lexically_relative(fs::canonical(folder)).generic_string();
   std::vector<fs::path> written;
   for (const refactor::NewFile& one : refactor::new_task({.path = path,
-                                      .function = by_function ? options.function : "",
+                                      .function = options.function,
                                       .signature = signature,
                                       .language = language,
                                       .repository = way})) {

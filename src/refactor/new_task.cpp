@@ -54,6 +54,7 @@ import collections
 import decimal
 import fractions
 import gc
+import importlib
 import json
 import os
 import sys
@@ -97,13 +98,13 @@ with open(sys.argv[1]) as file:
     cases = json.load(file)
 
 sys.path.insert(0, os.getcwd())
-import {module} as subject  # TODO: check
+subject = importlib.import_module("{module}")  # TODO: check
 
 calls = []
 for arguments in cases:
     try:
         # TODO: call it as its users do
-        value = subject.{function}(*arguments)
+        value = {call}(*arguments)
         calls.append((iterator(value) if hasattr(value, "__next__") else value, None, arguments))
     except Exception as error:
         calls.append((None, {"error": type(error).__name__, "text": str(error)}, arguments))
@@ -150,7 +151,7 @@ import { pathToFileURL } from "node:url";
 const { parse, stringify } = JSON; // as they are before the code is loaded
 const cases = parse(readFileSync(process.argv[2], "utf8"));
 const loaded = await import(pathToFileURL(resolve("{built}")));
-const subject = loaded.{function} ? loaded : loaded.default; // TODO: check
+const subject = loaded.{outer} ? loaded : loaded.default; // TODO: check
 
 class Iterated extends Array {}
 
@@ -190,7 +191,7 @@ const calls = [];
 for (const args of cases) {
   try {
     // TODO: call it as its users do
-    const value = subject.{function}(...args);
+    const value = {call}(...args);
     calls.push({ value: typeof value?.next === "function" ? Iterated.from(value) : value, args });
   } catch (error) {
     // The words of a TypeError or ReferenceError name the variables of the code.
@@ -305,7 +306,7 @@ func call(out *bufio.Writer, line string) {
 		}
 	}()
 	// TODO: call it as its users do
-	fmt.Fprintln(out, subject.{function}(line), line)
+	fmt.Fprintln(out, {call}(line), line)
 }
 )";
 constexpr std::string_view kRustDriver =
@@ -318,7 +319,7 @@ fn main() {
     let mut out = std::io::BufWriter::new(std::fs::File::create(&names[2]).unwrap());
     for line in text.lines() {
         // TODO: call it as its users do
-        writeln!(out, "{:?} {}", subject::{function}(line), line).unwrap();
+        writeln!(out, "{:?} {}", {call}(line), line).unwrap();
     }
 }
 )";
@@ -431,6 +432,34 @@ bool may_be_left_out(std::string_view parameter) {
          parameter.find("? :") != parameter.npos;
 }
 
+/// What a driver calls: the function, or a method of an object that is made without arguments.
+std::string callee_of(const NewTask& task) {
+  const std::size_t dot = task.function.rfind('.');
+  const bool rust = task.language.name == "rust";
+  const std::string prefix = rust ? "subject::" : "subject.";
+  if (dot == task.function.npos) return prefix + (task.function.empty() ? "?" : task.function);
+  const std::string type = prefix + task.function.substr(0, dot);
+  const std::string method = task.function.substr(dot + 1);
+  auto parameters = parameters_of(task.signature, task.language);
+  parameters.resize(1);
+  std::ranges::replace(parameters.front(), ':', ' ');  // self: Type
+  const bool has_self = base::has_word(parameters.front(), "self");
+  if (task.language.name == "go") return "new(" + type + ")." + method;
+  if (rust) return type + (has_self ? "::default()." : "::") + method;
+  if (task.language.form == FunctionForm::indentation) return type + (has_self ? "()." : ".") + method;
+  return base::has_word(task.signature, "static") ? type + "." + method : "new " + type + "()." + method;
+}
+
+/// As it stands between double quotes.
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
 }  // namespace
 
 int arguments_of(const NewTask& task) {
@@ -473,7 +502,9 @@ std::vector<std::string> open_places(const Task& task) {
 }
 
 std::vector<NewFile> new_task(const NewTask& task) {
-  const auto& [path, function, signature, language, repository] = task;
+  const std::string& function = task.function;
+  const CodeLanguage& language = task.language;
+  const std::string path = escaped(task.path);
   const std::string scope = to_string(Scope{path, function});
   std::string name = base::lower(function.empty() ? fs::path(path).stem().string() : function);
   std::ranges::replace_if(
@@ -481,6 +512,7 @@ std::vector<NewFile> new_task(const NewTask& task) {
   const fs::path stem = fs::path(path).replace_extension();
   std::string module = stem.generic_string();
   std::ranges::replace(module, '/', '.');
+  if (module.ends_with(".__init__")) module.erase(module.rfind('.'));
   const std::string arguments = base::joined(
       std::vector<std::string>(static_cast<std::size_t>(arguments_of(task)),
                                language.form == FunctionForm::indentation ? kPythonArgument : kScriptArgument),
@@ -491,6 +523,8 @@ std::vector<NewFile> new_task(const NewTask& task) {
                        {"{folder}", stem.parent_path().generic_string()},
                        {"{module}", module},
                        {"{arguments}", arguments},
+                       {"{call}", callee_of(task)},
+                       {"{outer}", function.empty() ? "?" : function.substr(0, function.find('.'))},
                        {"{function}", function.empty() ? "?" : function}};
   const DriverForm form = form_of(language);
   const std::string toml = fmt::format(
@@ -502,7 +536,8 @@ std::vector<NewFile> new_task(const NewTask& task) {
       "{{report}}\n\n[driver]\n{}\n{}\ncompare = \"bytes\"\n\n[[workloads]]\nname = \"random\"\n"
       "sizes = [\"?\"]                  # e.g. [100, 200, 400, 800, 1600, 3200]; the largest: 0.1 to 2 s of the old "
       "code\nrole = \"race\"                  # race | check | held_out\n",
-      name, repository, language.name, scope, with_words(std::string(form.build), words), form.cases, form.run);
+      name, escaped(task.repository), language.name, scope, with_words(std::string(form.build), words), form.cases,
+      form.run);
   std::vector<NewFile> files = {{"refactor.toml", toml}};
   for (const NewFile& file : form.files) files.push_back({file.name, with_words(file.text, words)});
   return files;

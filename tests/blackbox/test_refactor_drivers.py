@@ -42,6 +42,13 @@ class DriverCase(support.TestCase):
         return out
 
 
+class OtherDriverTest(DriverCase):
+    def test_a_function_that_cannot_be_found_is_refused(self):
+        source = self.repository / "m.pl"
+        source.write_text("sub f { 1 }\n")
+        self.assert_says(self.accelopt("refactor", "init", source, "--function", "f"), 1, "functions are not found in m.pl; leave out --function")
+
+
 class PythonDriverTest(DriverCase):
     def test_code_that_changes_the_process_is_refused(self):
         for line, name in (("import json; json.dumps = json.dump", "json.dumps"), ("import gc; gc.disable()", "gc.isenabled"),
@@ -61,6 +68,13 @@ class PythonDriverTest(DriverCase):
         program = "def f(place, a):\n    return [" + ", ".join(f"lambda: {text}" for text in texts) + "][place]()\n"
         records = self.results("m.py", program, [[place, [7]] for place in range(len(texts))])[2:-2].split('}, {"value"')
         self.assertEqual(len(set(record.split(', "arguments"')[0].removeprefix('"value"') for record in records)), len(texts), records)
+
+    def test_methods_are_called_on_an_object_and_any_path_is_imported(self):
+        program = ("class A:\n    def m(self, a):\n        return ['m', a]\n\n    @staticmethod\n    def s(a):\n        return ['s', a]\n\n"
+                   "    @classmethod\n    def c(cls, a):\n        return ['c', a]\n")
+        for function in "msc":
+            out = self.results("with space/my-mod.py", program, [[1]], f"A.{function}")
+            self.assertEqual([one["value"] for one in json.loads(out)], [[function, 1]])
 
     def test_errors_have_their_text_and_changed_arguments_show(self):
         program = "def f(a):\n    a.append((1,))\n    raise KeyError(a[0])\n"
@@ -90,6 +104,11 @@ class ScriptDriverTest(DriverCase):
         self.assertEqual(json.loads(self.results("m.js", program, [[[1]], [[2]]])),
                          [{"error": kind, "text": text, "arguments": [[place, {"number": "NaN"}]]}
                           for kind, text, place in (("RangeError", "at 1", 1), ("TypeError", "", 2))])
+
+    def test_methods_are_called_on_an_object(self):
+        program = "class A {\n  m(a) {\n    return ['m', a];\n  }\n  static s(a) {\n    return ['s', a];\n  }\n}\nmodule.exports = { ['A']: A };\n"
+        for function in "ms":
+            self.assertEqual([one["value"] for one in json.loads(self.results("m.js", program, [[1]], f"A.{function}"))], [[function, 1]])
 
     def test_a_value_that_cannot_be_written_and_another_json_are_refused(self):
         for body, message in (("return new (class Point { #x = 1; })();", "the function gives a Point; write in the driver's told()"),

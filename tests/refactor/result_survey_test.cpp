@@ -93,6 +93,30 @@ TEST(NewTask, Header_GivesTheArguments) {
   EXPECT_EQ(arguments_in("python", ""), 1);
 }
 
+std::string driver_of(const char* language, const char* function, const char* signature) {
+  return new_task({.path = "lib/a \"b\".x",
+                   .function = function,
+                   .signature = signature,
+                   .language = code_language(language)})[2]
+      .text;
+}
+
+TEST(NewTask, Methods_HaveAnObject) {
+  const auto has = [](const std::string& driver, const char* text) { return driver.find(text) != std::string::npos; };
+  EXPECT_TRUE(has(driver_of("python", "f", "def f(self):"), " subject.f(*arguments)"));
+  EXPECT_TRUE(has(driver_of("python", "A.f", "def f(self: A, b):"), " subject.A().f(*arguments)"));
+  EXPECT_TRUE(has(driver_of("python", "A.f", "def f(cls, b):"), " subject.A.f(*arguments)"));
+  EXPECT_TRUE(has(driver_of("javascript", "A.f", "f ( a )"), " new subject.A().f(...args)"));
+  EXPECT_TRUE(has(driver_of("typescript", "A.f", "static f ( a )"), " subject.A.f(...args)"));
+  EXPECT_TRUE(has(driver_of("go", "T.F", "func ( t * T ) F ( )"), " new(subject.T).F(line)"));
+  EXPECT_TRUE(has(driver_of("rust", "A::f", "fn f ( & self )"), "subject::A::f(line)"));
+  EXPECT_TRUE(has(driver_of("rust", "A.f", "fn f ( & self )"), " subject::A::default().f(line)"));
+}
+
+TEST(NewTask, QuotesInAPath_AreEscaped) {
+  EXPECT_NE(driver_of("python", "f", "").find(R"(import_module("lib.a \"b\""))"), std::string::npos);
+}
+
 TEST(NewTask, Generator_MakesEachArgument) {
   const auto files = new_task({.path = "graph.py",
                                .function = "common",
