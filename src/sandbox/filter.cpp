@@ -35,7 +35,7 @@ constexpr std::string_view kRefusedToCompilers =
 /// registers at once.
 constexpr std::string_view kAllowedToCalls =
     "brk futex sched_yield exit exit_group rt_sigprocmask gettid getpid getcpu sched_getaffinity clock_gettime "
-    "clock_getres gettimeofday time restart_syscall getrandom sysinfo membarrier";
+    "clock_getres gettimeofday time restart_syscall getrandom sysinfo membarrier mincore";
 
 /// What the dynamic linker needs besides.
 constexpr std::string_view kAllowedToLoads =
@@ -89,15 +89,30 @@ base::Result<void> add_move_rule(const Context& context) {
   return add(context, SCMP_ACT_ERRNO(ENOMEM), SCMP_SYS(mremap), anywhere, "mremap");
 }
 
-/// Memory may be mapped where there is room, unmapped and protected, but never made executable; maps of files are left
-/// to the loading filter.
-base::Result<void> add_memory_rules(const Context& context, std::uint64_t first_free) {
+/// Memory may be mapped where there is room and unmapped, but never made executable; maps of files are left to the
+/// loading filter. What one thread maps lies above `first_free`, where all that is new is unmapped after a call, and is
+/// protected as it was: what could be written for a while could hold something from one call to the next. The heaps of
+/// several threads need protection.
+base::Result<void> add_memory_rules(const Context& context, FilterKind kind, std::uint64_t first_free) {
   const scmp_arg_cmp not_executable = when(2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
-  const std::array map{not_executable, when(3, SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS | MAP_FIXED, MAP_ANONYMOUS)};
-  TRY(add(context, SCMP_ACT_ALLOW, SCMP_SYS(mmap), map, "mmap"));
   const scmp_arg_cmp free = when(0, SCMP_CMP_GE, first_free);
   const std::array protect{free, not_executable};
-  TRY(add(context, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), protect, "mprotect"));
+  std::uint64_t placed = MAP_FIXED;
+  const bool one_thread = kind == FilterKind::call;
+#if defined(MAP_32BIT)
+  if (one_thread) placed |= MAP_32BIT;
+#endif
+  const scmp_arg_cmp anonymous = when(3, SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS | placed, MAP_ANONYMOUS);
+  if (one_thread) {
+    for (const scmp_arg_cmp hint : {free, when(0, SCMP_CMP_EQ, 0)}) {
+      const std::array map{hint, not_executable, anonymous};
+      TRY(add(context, SCMP_ACT_ALLOW, SCMP_SYS(mmap), map, "mmap"));
+    }
+    TRY(add(context, SCMP_ACT_ERRNO(ENOMEM), SCMP_SYS(mprotect), protect, "mprotect"));
+  } else {
+    TRY(add(context, SCMP_ACT_ALLOW, SCMP_SYS(mmap), std::array{not_executable, anonymous}, "mmap"));
+    TRY(add(context, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), protect, "mprotect"));
+  }
   return add(context, SCMP_ACT_ALLOW, SCMP_SYS(munmap), std::array{free}, "munmap");
 }
 
@@ -226,7 +241,7 @@ base::Result<void> add_rules(const Context& context, FilterKind kind, std::uint6
     TRY(add(context, SCMP_ACT_ALLOW, kAllowedToThreads));
     return add(context, SCMP_ACT_ALLOW, kAllowedToLoads);
   }
-  TRY(add_memory_rules(context, first_free));
+  TRY(add_memory_rules(context, kind, first_free));
   if (kind == FilterKind::call_threads) TRY(add_thread_rules(context));
   return {};
 }

@@ -91,6 +91,12 @@ class Eval(support.TestCase):
         self.assertTrue(evaluation["reason"], finished)
         return evaluation
 
+    def assert_kept_nothing(self, text):
+        """It computed in every call, as it found nothing of the last one."""
+        finished, evaluation = self.evaluate(text)
+        self.assertEqual(evaluation["status"], "PASSED", finished)
+        self.assertNotEqual(evaluation["verdict"], "FASTER", finished)
+
     def test_the_baseline_is_neither_faster_nor_slower_than_itself(self):
         task = self.task()
         verdicts = []
@@ -164,24 +170,24 @@ class Eval(support.TestCase):
   std::memcpy(y, scratch, sizeof(float) * (M * N - 1));"""), "INCORRECT_NUMERICAL")
 
     def test_the_last_calls_result_kept_at_a_fixed_address(self):
-        self.assert_status(kernel(REPLAYS % """
+        self.assert_kept_nothing(kernel(REPLAYS % """
   void* wanted = reinterpret_cast<void*>(0x5a0000000000);
   void* got = mmap(wanted, sizeof(Kept), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
   kept = static_cast<Kept*>(wanted);
-  (void)got;"""), "INCORRECT_NUMERICAL", "RUNTIME_ERROR")
+  (void)got;"""))
 
     def test_the_last_calls_result_kept_behind_a_variable_of_the_c_library(self):
-        self.assert_status(kernel(REPLAYS % """
+        self.assert_kept_nothing(kernel(REPLAYS % """
   if (std::memcmp(program_invocation_name, "kept", 4) != 0) {
     program_invocation_name = static_cast<char*>(std::calloc(1, sizeof(Kept)));
     std::memcpy(program_invocation_name, "kept", 4);
   }
-  kept = reinterpret_cast<Kept*>(program_invocation_name);"""), "INCORRECT_NUMERICAL", "RUNTIME_ERROR", "COMPILE_ERROR")
+  kept = reinterpret_cast<Kept*>(program_invocation_name);"""))
 
     def test_the_last_calls_result_found_again_in_freed_memory(self):
-        self.assert_status(kernel(REPLAYS % "kept = static_cast<Kept*>(std::malloc(sizeof(Kept)));" + """
+        self.assert_kept_nothing(kernel(REPLAYS % "kept = static_cast<Kept*>(std::malloc(sizeof(Kept)));" + """
   asm volatile("" : : "r"(kept) : "memory");  // or the compiler drops what is stored in memory that is freed
-  std::free(kept);"""), "INCORRECT_NUMERICAL", "RUNTIME_ERROR")
+  std::free(kept);"""))
 
     def test_a_kernel_that_never_returns(self):
         self.assert_status(kernel("  for (volatile int turn = 0;; turn = turn + 1) {}"), "TIMEOUT")

@@ -9,9 +9,11 @@ import support
 EXPLOITS = support.ROOT / "exploits"
 
 # One of each kind; those that once got through are among them.
-ATTACKS = ["replay_by_pointer", "replay_from_output_slack", "takeover_and_mend", "done_a_little_early", "bf16_matmul",
+ATTACKS = ["replay_from_output_slack", "takeover_and_mend", "done_a_little_early", "bf16_matmul",
            "partial_max", "flush_to_zero", "helper_thread", "forged_results", "include_digraph", "write_before", "rseq_takeover",
-           "init_function", "relocation_calls", "state_as_exception_data", "state_in_registers", "forged_go", "unmapped_from_below"]
+           "init_function", "relocation_calls", "state_as_exception_data", "forged_go", "unmapped_from_below"]
+# Honest work, as they find nothing of earlier calls: they are timed, and not faster.
+FORGETFUL = ["replay_by_pointer", "state_in_registers", "table_in_freed_memory", "table_in_a_mapping", "table_on_the_stack"]
 HONEST = ["fma_intrinsics", "tree_reduction", "online_softmax", "exceptions_inside", "large_stack"]
 
 GIVEN_BACK = """\
@@ -46,18 +48,18 @@ class Selftest(support.TestCase):
         return folder
 
     def test_representative_attacks_are_caught_and_honest_kernels_pass(self):
-        finished = self.accelopt("selftest", "--json", "--only", *ATTACKS, *HONEST)
+        finished = self.accelopt("selftest", "--json", "--only", *ATTACKS, *FORGETFUL, *HONEST)
         self.assertEqual(finished.code, 0, finished)
         *kernels, summary = finished.lines
-        self.assertEqual({k["name"] for k in kernels}, {*ATTACKS, *HONEST}, finished)
+        self.assertEqual({k["name"] for k in kernels}, {*ATTACKS, *FORGETFUL, *HONEST}, finished)
         for kernel in kernels:
             self.assertTrue(kernel["ok"], kernel)
             self.assertFalse(kernel["skipped"], kernel)
-            self.assertEqual(kernel["type"], "exploit" if kernel["name"] in ATTACKS else "honest", kernel)
-            self.assertEqual(kernel["status"] == "PASSED", kernel["type"] == "honest", kernel)
+            self.assertEqual(kernel["type"], "honest" if kernel["name"] in HONEST else "exploit", kernel)
+            self.assertEqual(kernel["status"] == "PASSED", kernel["name"] not in ATTACKS, kernel)
             self.assertTrue(kernel["isolation"], kernel)
         self.assertEqual((summary["type"], summary["caught"], summary["exploits"], summary["passed"], summary["honest"]),
-                         ("selftest", len(ATTACKS), len(ATTACKS), len(HONEST), len(HONEST)), finished)
+                         ("selftest", len(ATTACKS + FORGETFUL), len(ATTACKS + FORGETFUL), len(HONEST), len(HONEST)), finished)
 
     def test_what_is_not_as_it_should_be_fails_the_command(self):
         baseline = (EXPLOITS / "tasks" / "matmul" / "baseline.cpp").read_text(encoding="utf-8")

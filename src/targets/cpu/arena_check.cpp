@@ -48,8 +48,8 @@ bool control_pages_hold(const std::vector<Mapping>& mappings) {
     std::uint64_t at;
     std::string_view access;
   };
-  for (const Page& page :
-       {Page{kControlAddress, "r--s"}, Page{kControlAddress + kOrdersBytes, "rw-s"}, Page{kPrivateAddress, "r--p"}}) {
+  for (const Page& page : {Page{kControlAddress, "r--s"}, Page{kControlAddress + kOrdersBytes, "rw-s"},
+                           Page{kPrivateAddress, "r--p"}, Page{kImageAddress, "r--s"}}) {
     bool found = false;
     for (const Mapping& mapping : mappings)
       found = found || (mapping.begin == page.at && mapping.access == page.access);

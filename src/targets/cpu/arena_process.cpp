@@ -32,7 +32,6 @@ namespace {
 using base::ErrorCode;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint64_t kStackBytes = 8ULL << 20;
 constexpr std::uint64_t kCpuSeconds = 300;
 constexpr std::uint64_t kThreadMemoryBytes = 80ULL << 20;  ///< stack and heap area of one more thread
 constexpr auto kLoadingLimit = std::chrono::seconds(20);
@@ -91,6 +90,7 @@ base::Result<void> set_up(ArenaSetup& setup, const ArenaOptions& options, const 
                           const Buffers& buffers) {
   setup.span_bytes = buffers.span_bytes();
   const std::vector<ArenaRegion> regions = buffers.regions();
+  setup.restored = options.threads == 1 ? 1 : 0;
   setup.region_count = static_cast<std::uint32_t>(regions.size());
   std::copy(regions.begin(), regions.end(), setup.regions);
   set_libraries(setup, kernel.libraries);
@@ -178,8 +178,9 @@ base::Result<ArenaProcess> ArenaProcess::start(const ArenaOptions& options, cons
                                                const Buffers& buffers) {
   ArenaProcess out;
   ControlFiles files;
-  TRY_ASSIGN(files.orders, shared_file("orders", kOrdersBytes));
+  TRY_ASSIGN(files.orders, shared_file("orders", kOrdersBytes + kImageBytes));
   TRY_ASSIGN(files.answers, shared_file("answers", kAnswersBytes));
+  TRY_ASSIGN(out.image_, MemoryImage::map(files.orders.get()));
   TRY_ASSIGN(out.control_, map_control(files));
   out.control_->one_core = options.one_core ? 1 : 0;
   const auto setup = std::make_unique<ArenaSetup>();
@@ -275,6 +276,7 @@ ArenaProcess::ArenaProcess(ArenaProcess&& other) noexcept
       home_begin_(other.home_begin_),
       home_end_(other.home_end_),
       control_(std::exchange(other.control_, nullptr)),
+      image_(std::move(other.image_)),
       death_(std::move(other.death_)),
       calls_(other.calls_) {}
 
@@ -403,6 +405,25 @@ bool ArenaProcess::parked(const base::FileDescriptor& place) const {
   const iovec there{reinterpret_cast<void*>(word), sizeof now};
   return process_vm_readv(process_.pid(), &here, 1, &there, 1, 0) == static_cast<ssize_t>(sizeof now) &&
          now == static_cast<std::uint32_t>(awaited);
+}
+
+void ArenaProcess::remember() {
+  if (threads_ > 1 || home_begin_ == 0 || calls_ > 0 || !death_.empty()) return;
+  remembered_ = image_.take(process_.pid(), control_->heap_used);
+  if (!remembered_) reap("could not be loaded: its libraries have more data than fits into an image of it");
+}
+
+bool ArenaProcess::is_restored() {
+  const auto clear = [](void* from, const void* to) {
+    std::memset(from, 0, static_cast<std::size_t>(static_cast<const char*>(to) - static_cast<char*>(from)));
+  };
+  clear(&control_->ready.call + 1, &control_->done);
+  clear(&control_->done.call + 1, &control_->state);
+  clear(&control_->state, reinterpret_cast<const char*>(&control_->ready) + kAnswersBytes);
+  control_->refused_system_call = -1;
+  if (image_.holds(process_.pid())) return true;
+  reap(std::string("changed memory that is not its own: code or constants that its process was loaded with"));
+  return false;
 }
 
 ArenaProcess::Schedule ArenaProcess::schedule() const {

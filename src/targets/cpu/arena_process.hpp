@@ -13,6 +13,7 @@
 #include "targets/cpu/arena/protocol.hpp"
 #include "targets/cpu/buffers.hpp"
 #include "targets/cpu/build.hpp"
+#include "targets/cpu/memory_image.hpp"
 
 namespace accelopt::targets::cpu {
 
@@ -71,6 +72,14 @@ class ArenaProcess {
   };
   [[nodiscard]] Schedule schedule() const;
   std::uint32_t next_call() { return ++calls_; }
+  /// Takes the image that restore_memory needs, before the first call; it may turn out dead. Nothing with several
+  /// threads, whose own memory cannot be told from a kernel's, nor on other processors than x86-64.
+  void remember();
+  /// Whether there is something to restore: an image, and a call since.
+  [[nodiscard]] bool remembered() const { return remembered_ && calls_ > 0; }
+  /// Clears the answers of the stopped arena, and looks whether its code and constants are still in place after the
+  /// rest was restored; false: they were not, and it is dead.
+  bool is_restored();
 
  private:
   ArenaProcess() = default;
@@ -89,6 +98,8 @@ class ArenaProcess {
   std::uint64_t home_begin_ = 0;               ///< addresses of the arena's waiting loop
   std::uint64_t home_end_ = 0;
   ArenaControl* control_ = nullptr;
+  MemoryImage image_;
+  bool remembered_ = false;
   std::string death_;
   std::uint32_t calls_ = 0;
 };

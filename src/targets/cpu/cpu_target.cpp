@@ -56,10 +56,10 @@ struct OpenTask {
 
 class CpuLiveKernel final : public evaluation::LiveKernel {
  public:
-  CpuLiveKernel(OpenTask& bench, ArenaProcess arena) : bench_(bench), arena_(std::move(arena)) {}
+  CpuLiveKernel(OpenTask& bench, ArenaProcess arena) : bench_(bench), arena_(std::move(arena)) { arena_.remember(); }
 
   base::Result<CallOutcome> call(const Invocation& invocation, const CallOptions& options) override {
-    if (!arena_.death().empty()) return dead();
+    if (!restore_memory(arena_)) return dead();
     const Layout layout(bench_.definition, bench_.buffers,
                         options.cache == model::Cache::cold ? Bypass::caches : Bypass::nothing);
     lay_out(layout, invocation, options);

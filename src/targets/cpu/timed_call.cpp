@@ -178,4 +178,29 @@ Bracket timed_call(ArenaProcess& arena, nanoseconds limit, bool one_core, const 
   return out;
 }
 
+bool restore_memory(ArenaProcess& arena) {
+  if (!arena.death().empty()) return false;
+  if (!arena.remembered()) return true;
+  std::optional<Urgent> urgent(std::in_place);
+  ArenaControl& control = arena.control();
+  const std::uint32_t call = arena.next_call();
+  const bool one_core = control.one_core != 0;
+  control.restore = 1;
+  control.request.call.store(call, std::memory_order_release);
+  arena.process().resume();
+  const Wait restoring = await(control.ready, call, arena, kMostWaking, std::nullopt, one_core, kNapWhileWaking);
+  if (!restoring.reached) {
+    urgent.reset();
+    reap(arena, restoring);
+    return false;
+  }
+  control.go.call.store(call, std::memory_order_release);
+  if (!arena.stop()) return false;
+  const bool home = arena.is_at_wait();
+  control.restore = 0;
+  if (!arena.death().empty()) return false;
+  if (!home) arena.reap(std::string("did not wait for its next call"));
+  return home && arena.is_restored();
+}
+
 }  // namespace accelopt::targets::cpu

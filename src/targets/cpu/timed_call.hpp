@@ -29,4 +29,8 @@ struct Bracket {
 Bracket timed_call(ArenaProcess& arena, std::chrono::nanoseconds limit, bool one_core,
                    const std::function<void()>& reveal = {}, const std::function<void()>& returned = {});
 
+/// Has a stopped arena that remembers its memory make it what it was before the first call, outside of all timed
+/// regions, and stops it again; false: it turned out dead.
+bool restore_memory(ArenaProcess& arena);
+
 }  // namespace accelopt::targets::cpu

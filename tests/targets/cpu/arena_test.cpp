@@ -5,7 +5,9 @@
 #include <csignal>
 #include <cstring>
 #include <functional>
+#include <optional>
 #include <thread>
+#include <vector>
 
 #include "evaluation/local_evaluator.hpp"
 #include "small_task.hpp"
@@ -251,6 +253,104 @@ TEST(Arena, WhatLoadingChangedIsSeenFromOutside) {
     }
   }
 }
+
+/// An arena of one thread with a kernel of the small task; the output has `kFound` elements.
+constexpr std::int64_t kFound = 8;
+class OneThread {
+ public:
+  explicit OneThread(const std::string& text) {
+    const auto compiler = find_compiler("g++", kPath);
+    const auto builder = KernelBuilder::create(task_, {*compiler, {}, nullptr}, {});
+    const auto built = (*builder)->build(model::Kernel(solution_of(text)), {});
+    EXPECT_TRUE(built && (*built)->report.built) << (*built)->report.diagnostics;
+    const Machine machine = examine_machine();
+    one_core_ = machine.cores.size() == 1;
+    auto arena =
+        ArenaProcess::start({ACCELOPT_ARENA_PATH, machine.cores, 1, one_core_, 1ULL << 30}, **built, *buffers_);
+    EXPECT_TRUE(arena) << arena.error().message;
+    arena_.emplace(std::move(*arena));
+    arena_->remember();
+    EXPECT_EQ(arena_->death(), "");
+    evaluation::Invocation invocation;
+    invocation.inputs = {evaluation::Bytes(4096), evaluation::Bytes(4096), evaluation::Bytes(sizeof(float))};
+    invocation.output_bytes = {kFound * sizeof(float)};
+    invocation.axes = {kFound};
+    Layout(task_.definition, *buffers_, Bypass::nothing).set_arguments(arena_->control(), invocation);
+  }
+
+  /// What a call writes.
+  std::vector<float> call() {
+    EXPECT_EQ(timed_call(*arena_, std::chrono::seconds(5), one_core_).end, Bracket::End::returned) << arena_->death();
+    std::vector<float> out(kFound);
+    std::memcpy(out.data(), buffers_->here(2, kFound * sizeof(float)).data(), kFound * sizeof(float));
+    return out;
+  }
+  bool restore() { return restore_memory(*arena_); }
+  [[nodiscard]] const std::string& death() const { return arena_->death(); }
+
+ private:
+  model::Task task_ = small_task();
+  base::Result<Buffers> buffers_ = Buffers::create({{4096, false}, {4096, false}, {4096, true}}, 1);
+  std::optional<ArenaProcess> arena_;
+  bool one_core_ = false;
+};
+
+#if defined(__x86_64__)
+TEST(Arena, ACallFindsNothingThatAnEarlierOneLeft) {
+  if (!find_compiler("g++", kPath)) GTEST_SKIP() << "g++ is not installed";
+  // In the heap, behind its end, in a mapping, down the stack, in the C library's variables and in the shared page.
+  const std::string answers = "#define ANSWERS " + std::to_string(kControlAddress + kOrdersBytes) + "\n";
+  OneThread kernel(answers + R"(#include "task.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+static float seen(volatile int* place) {
+  const float found = *place == 12345 ? 1.0f : 0.0f;
+  *place = 12345;
+  return found;
+}
+extern "C" void kernel(const float*, const float*, float, float* y, int64_t M) {
+  for (int64_t i = 0; i < M; ++i) y[i] = 0;
+  y[4] = seen(&errno);
+  int* const block = static_cast<int*>(malloc(1 << 20));
+  y[0] = seen(block + (1 << 17));
+  free(block);
+  int* const end = static_cast<int*>(sbrk(0));
+  y[1] = seen(end - 1024);
+  void* const place = reinterpret_cast<void*>(0x5a0000000000);
+  mmap(place, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  y[2] = seen(static_cast<int*>(place));
+  const auto frame = reinterpret_cast<uint64_t>(__builtin_frame_address(0)) & ~uint64_t{63};
+  y[3] = seen(reinterpret_cast<int*>(frame - (4 << 20)));
+  y[5] = seen(reinterpret_cast<int*>(ANSWERS + 4000));
+  y[6] = seen(reinterpret_cast<int*>(frame - 8388608 + 65536));
+}
+)");
+  const std::vector<float> nothing(kFound);
+  EXPECT_EQ(kernel.call(), nothing);
+  EXPECT_EQ(kernel.call(), (std::vector<float>{1, 1, 1, 1, 1, 1, 1, 0})) << "it would find all of it";
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    ASSERT_TRUE(kernel.restore()) << kernel.death();
+    EXPECT_EQ(kernel.call(), nothing);
+  }
+}
+
+TEST(Arena, MemoryInPlaceOfCodeIsFound) {
+  if (!find_compiler("g++", kPath)) GTEST_SKIP() << "g++ is not installed";
+  OneThread kernel(R"(#include "task.h"
+#include <stdlib.h>
+#include <sys/mman.h>
+extern "C" void kernel(const float*, const float*, float, float* y, int64_t M) {
+  for (int64_t i = 0; i < M; ++i) y[i] = 0;
+  munmap(reinterpret_cast<void*>(reinterpret_cast<uint64_t>(&qsort) & ~uint64_t{4095}), 4096);
+}
+)");
+  kernel.call();
+  EXPECT_FALSE(kernel.restore());
+  EXPECT_NE(kernel.death().find("not its own"), std::string::npos) << kernel.death();
+}
+#endif
 
 TEST(Arena, AMissingArenaIsNamed) {
   const auto buffers = Buffers::create({{64, true}}, 1);

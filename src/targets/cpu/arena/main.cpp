@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <malloc.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -16,6 +17,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "arena/protocol.hpp"
@@ -126,6 +128,23 @@ void shut_in(const ArenaSetup& setup, ArenaFilter& call_filter) {
   install(setup.load_filter);
 }
 
+/// Takes heap and stack from the operating system at once, and keeps the heap. Restoring clears them where they were
+/// used: a kernel that allocates memory in every call finds it mapped, as it does in a program that runs for long.
+void take_memory() {
+  constexpr int kMostOfMalloc = 32 << 20;  // larger blocks are mapped for themselves, whatever is asked
+  mallopt(M_MMAP_THRESHOLD, kMostOfMalloc);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  control->heap_used = reinterpret_cast<std::uint64_t>(sbrk(0));
+  mallopt(M_TOP_PAD, kHeapBytes);
+  void* block = std::malloc(kPageBytes << 8);
+  asm volatile("" : "+r"(block));
+  std::free(block);
+  mallopt(M_TOP_PAD, 1 << 17);
+  constexpr std::size_t kAboveAndSpare = 256UL << 10;
+  auto* const deep = static_cast<volatile char*>(__builtin_frame_address(0)) - (kStackBytes - kAboveAndSpare);
+  *deep = 0;
+}
+
 /// Nothing of the file runs in here: the worker refuses files that have the loader call or write anything else.
 Entry load_kernel() {
   constexpr auto kKernel = static_cast<unsigned>(kKernelDescriptor);
@@ -166,9 +185,10 @@ void set_private_page(Entry entry) {
 #if defined(__x86_64__)
 /// Waits for calls and makes them. What a kernel leaves behind when it returns, in registers, flags and memory, is the
 /// kernel's choice: this reads immediates, the worker's orders and the private page, neither of which can be written or
-/// moved, and returns to nowhere. The worker looks, while the process is stopped, whether it stands between
-/// accelopt_home_begin and accelopt_home_end: from every instruction there, whatever registers hold, nothing but this
-/// block runs until the next go. A call is pending when `request` and `go` differ.
+/// moved, and returns to nowhere. Restoring memory, too, uses neither stack nor functions. The worker looks, while the
+/// process is stopped, whether it stands between accelopt_home_begin and accelopt_home_end: from every instruction
+/// there, whatever registers hold, nothing but this block runs until the next go. A call is pending when `request` and
+/// `go` differ.
 [[noreturn, gnu::noinline, gnu::noclone]] void serve() {
   asm volatile(
       "accelopt_home_begin:\n"
@@ -189,7 +209,48 @@ void set_private_page(Entry entry) {
       "  movl (%%rbx), %%ebp\n"
       "  cmpl %c[go](%%rbx), %%ebp\n"
       "  je 1b\n"
-      "  movabsq %[own], %%r12\n"
+      "  cmpl $0, %c[restore](%%rbx)\n"
+      "  je 15f\n"
+      "  cld\n"
+      "  movabsq %[image], %%r12\n"
+      "9: movq (%%r12), %%rax\n"
+      "  movq 8(%%r12), %%rdi\n"
+      "  movq 16(%%r12), %%rsi\n"
+      "  movq 24(%%r12), %%rcx\n"
+      "  addq %[step], %%r12\n"
+      "  cmpl %[copy], %%eax\n"
+      "  je 10f\n"
+      "  cmpl %[clear], %%eax\n"
+      "  je 11f\n"
+      "  cmpl %[end], %%eax\n"
+      "  je 15f\n"
+      "  movq %%rcx, %%rax\n"
+      "  syscall\n"
+      "  jmp 9b\n"
+      "10: rep movsb\n"
+      "  jmp 9b\n"
+      "11: movq %%rdi, %%r13\n"
+      "  movq %%rsi, %%r14\n"
+      "  movabsq %[scratch], %%rdx\n"
+      "  movl %[mincore], %%eax\n"
+      "  syscall\n"
+      "  testq %%rax, %%rax\n"
+      "  jne 14f\n"
+      "  shrq $12, %%r14\n"
+      "  movabsq %[scratch], %%rsi\n"
+      "12: testb $1, (%%rsi)\n"
+      "  je 13f\n"
+      "  movq %%r13, %%rdi\n"
+      "  movl $512, %%ecx\n"
+      "  xorl %%eax, %%eax\n"
+      "  rep stosq\n"
+      "13: addq $4096, %%r13\n"
+      "  incq %%rsi\n"
+      "  decq %%r14\n"
+      "  jne 12b\n"
+      "  jmp 9b\n"
+      "14: ud2\n"  // the kernel unmapped memory that is not its own
+      "15: movabsq %[own], %%r12\n"
       "  movq %c[stack_top](%%r12), %%rsp\n"
       "  pushq $0x202\n"
       "  popfq\n"
@@ -218,6 +279,8 @@ void set_private_page(Entry entry) {
       "7: pause\n"
       "8: cmpl %c[go](%%rbx), %%ebp\n"
       "  jne 6b\n"
+      "  cmpl $0, %c[restore](%%rbx)\n"
+      "  jne 1b\n"
       "  call *%c[entry](%%r12)\n"
       "  sfence\n"  // streaming stores may take longer than the flag that says that they were made
       "  movabsq %[orders], %%rax\n"
@@ -231,11 +294,16 @@ void set_private_page(Entry entry) {
         [arguments] "i"(offsetof(ArenaControl, arguments)), [done] "i"(offsetof(ArenaControl, done) - kOrdersBytes),
         [entry] "i"(offsetof(Private, entry)), [stack_top] "i"(offsetof(Private, stack_top)),
         [has_xsave] "i"(offsetof(Private, has_xsave)), [registers] "i"(offsetof(Private, registers)),
-        [sched_yield] "i"(SYS_sched_yield)
+        [sched_yield] "i"(SYS_sched_yield), [restore] "i"(offsetof(ArenaControl, restore)), [image] "i"(kImageAddress),
+        [scratch] "i"(kScratchAddress), [step] "i"(sizeof(RestoreStep)), [copy] "i"(Restore::copy),
+        [clear] "i"(Restore::clear), [end] "i"(Restore::end), [mincore] "i"(SYS_mincore)
       : "memory");
   __builtin_unreachable();
 }
 static_assert(offsetof(ArenaControl, request) == 0);
+static_assert(offsetof(RestoreStep, at) == 8 && offsetof(RestoreStep, from) == 16 &&
+              offsetof(RestoreStep, amount) == 24);
+static_assert(kPageBytes == 4096);
 #else
 void wait_a_little() {
 #if defined(__aarch64__)
@@ -263,13 +331,17 @@ void wait_a_little() {
 }
 #endif
 
-/// The orders for reading only, the answers behind them.
+/// The orders and the image for reading only, the answers behind the orders.
 bool map_control() {
   void* orders =
       mmap(control, kOrdersBytes, PROT_READ, MAP_SHARED | MAP_POPULATE | MAP_FIXED_NOREPLACE, kOrdersDescriptor, 0);
   void* answers = mmap(&control->ready, kAnswersBytes, PROT_READ | PROT_WRITE,
                        MAP_SHARED | MAP_POPULATE | MAP_FIXED_NOREPLACE, kAnswersDescriptor, 0);
-  return orders != MAP_FAILED && answers != MAP_FAILED;
+  void* image = mmap(reinterpret_cast<void*>(kImageAddress), kImageBytes, PROT_READ, MAP_SHARED | MAP_FIXED_NOREPLACE,
+                     kOrdersDescriptor, kOrdersBytes);
+  void* scratch = mmap(reinterpret_cast<void*>(kScratchAddress), kPageBytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  return orders != MAP_FAILED && answers != MAP_FAILED && image != MAP_FAILED && scratch != MAP_FAILED;
 }
 
 }  // namespace
@@ -286,8 +358,11 @@ int arena_main() {
   load_libraries(setup);
   ArenaFilter call_filter;
   shut_in(setup, call_filter);
+  const bool restored = setup.restored != 0;
   munmap(setup_page, sizeof(ArenaSetup));
-  set_private_page(load_kernel());
+  const Entry entry = load_kernel();
+  if (restored) take_memory();
+  set_private_page(entry);
   install(call_filter);
   control->state.store(static_cast<std::uint32_t>(ArenaState::loaded), std::memory_order_release);
   serve();

@@ -48,6 +48,7 @@ struct ArenaControl {
   ArenaFlag go;                            ///< worker: call the kernel now; what `request` holds, except in between
   alignas(64) std::uint32_t one_core = 0;  ///< worker and arena share a core: waiting yields
   std::uint32_t argument_count = 0;
+  std::uint32_t restore = 0;                    ///< what `request` asks for is no call: memory is to be as in the image
   std::uint64_t arguments[kMaxArguments] = {};  ///< addresses in the arena
   std::uint64_t scalars[kMaxArguments] = {};    ///< values that arguments point to
 
@@ -59,6 +60,7 @@ struct ArenaControl {
   char message[512] = {};
   std::uint64_t home_begin = 0;  ///< arena, before it loads a candidate: where its waiting loop begins; 0: unknown
   std::uint64_t home_end = 0;
+  std::uint64_t heap_used = 0;  ///< arena, before the first call: behind it the heap holds nothing
 };
 
 inline constexpr std::size_t kOrdersBytes = kPageBytes;
@@ -67,6 +69,36 @@ static_assert(offsetof(ArenaControl, ready) == kOrdersBytes && sizeof(ArenaContr
 
 /// Behind the control pages: what the arena keeps for itself. Only readable once a candidate is loaded.
 inline constexpr std::uint64_t kPrivateAddress = kControlAddress + sizeof(ArenaControl);
+
+/// Behind that: a page for the answers of the operating system while memory is restored, and the image to restore from,
+/// which lies behind the orders in their file and can only be read.
+inline constexpr std::uint64_t kScratchAddress = kPrivateAddress + kPageBytes;
+inline constexpr std::uint64_t kImageAddress = kScratchAddress + kPageBytes;
+inline constexpr std::size_t kImageBytes = 4UL << 20;
+inline constexpr std::size_t kMaxRestoreSteps = 1024;
+
+inline constexpr std::size_t kStackBytes = 8UL << 20;
+
+/// The heap of an arena with one thread from its start on, so that what a kernel frees stays there.
+inline constexpr std::size_t kHeapBytes = 64UL << 20;
+
+enum class Restore : std::uint64_t {
+  end,
+  copy,         ///< `amount` bytes of the image at `from` to `at`
+  clear,        ///< zeros to all pages of the `from` bytes at `at` that are there; whole pages
+  system_call,  ///< number `amount`, of the arguments `at` and `from`
+};
+
+/// One step of restoring memory. The image begins with them.
+struct RestoreStep {
+  Restore kind = Restore::end;
+  std::uint64_t at = 0;
+  std::uint64_t from = 0;
+  std::uint64_t amount = 0;
+};
+inline constexpr std::size_t kRestoreStepsBytes = kMaxRestoreSteps * sizeof(RestoreStep);
+/// The pages that one step can clear: for each the operating system writes one byte to the scratch page.
+inline constexpr std::size_t kMostCleared = kPageBytes * kPageBytes;
 
 struct ArenaRegion {
   std::uint64_t address = 0;
@@ -86,6 +118,7 @@ struct ArenaSetup {
   std::uint32_t region_count = 0;
   std::uint32_t filters_enabled = 0;
   std::uint32_t landlock_descriptor = 0;  ///< 0: none
+  std::uint32_t restored = 0;             ///< memory will be restored between calls
   std::uint64_t span_bytes = 0;           ///< reserved without access from kBaseAddress on
   ArenaRegion regions[kMaxRegions] = {};
   char libraries[kMaxLibraries][32] = {};  ///< loaded before the filters close
