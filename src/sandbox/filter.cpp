@@ -98,7 +98,12 @@ base::Result<void> add_memory_rules(const Context& context, FilterKind kind, std
   const scmp_arg_cmp free = when(0, SCMP_CMP_GE, first_free);
   const std::array protect{free, not_executable};
   std::uint64_t placed = MAP_FIXED;
+#if defined(__x86_64__)
   const bool one_thread = kind == FilterKind::call;
+#else
+  const bool one_thread = false;  // memory is not restored there
+  static_cast<void>(kind);
+#endif
 #if defined(MAP_32BIT)
   if (one_thread) placed |= MAP_32BIT;
 #endif

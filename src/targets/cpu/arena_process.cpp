@@ -277,6 +277,7 @@ ArenaProcess::ArenaProcess(ArenaProcess&& other) noexcept
       home_end_(other.home_end_),
       control_(std::exchange(other.control_, nullptr)),
       image_(std::move(other.image_)),
+      remembered_(other.remembered_),
       death_(std::move(other.death_)),
       calls_(other.calls_) {}
 
@@ -409,8 +410,10 @@ bool ArenaProcess::parked(const base::FileDescriptor& place) const {
 
 void ArenaProcess::remember() {
   if (threads_ > 1 || home_begin_ == 0 || calls_ > 0 || !death_.empty()) return;
-  remembered_ = image_.take(process_.pid(), control_->heap_used);
-  if (!remembered_) reap("could not be loaded: its libraries have more data than fits into an image of it");
+  const MemoryImage::Taken taken = image_.take(process_.pid(), control_->heap_used);
+  remembered_ = taken == MemoryImage::Taken::whole;
+  if (taken == MemoryImage::Taken::too_large)
+    reap("could not be loaded: its libraries have more data than fits into an image of it");
 }
 
 bool ArenaProcess::is_restored() {

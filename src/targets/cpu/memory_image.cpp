@@ -27,7 +27,7 @@ bool writable(const Mapping& mapping) {
   return mapping.access.find('w') != std::string::npos;
 }
 
-/// Writes steps and contents, one behind the other. `whole` tells whether all of them were read and fit.
+/// Writes steps and contents, one behind the other.
 class ImageWriter {
  public:
   ImageWriter(std::byte* image, pid_t arena) : image_(image), arena_(arena) {}
@@ -51,7 +51,7 @@ class ImageWriter {
     std::vector<std::byte> held(end - begin);
     const iovec here{held.data(), held.size()};
     const iovec there{reinterpret_cast<void*>(begin), held.size()};
-    whole_ = whole_ && process_vm_readv(arena_, &here, 1, &there, 1, 0) == static_cast<ssize_t>(held.size());
+    readable_ = readable_ && process_vm_readv(arena_, &here, 1, &there, 1, 0) == static_cast<ssize_t>(held.size());
     const auto zeros = [&held](std::size_t page) {
       const auto from = held.begin() + static_cast<std::ptrdiff_t>(page);
       return std::all_of(from, from + kPageBytes, [](std::byte value) { return value == std::byte{0}; });
@@ -67,20 +67,21 @@ class ImageWriter {
     }
   }
 
-  bool finish() {
+  MemoryImage::Taken finish() {
     add({});
-    return whole_;
+    if (!readable_) return MemoryImage::Taken::unreadable;
+    return fits_ ? MemoryImage::Taken::whole : MemoryImage::Taken::too_large;
   }
 
  private:
   void add(const RestoreStep& step) {
-    whole_ = whole_ && steps_ < kMaxRestoreSteps;
-    if (whole_) std::memcpy(image_ + steps_++ * sizeof step, &step, sizeof step);
+    fits_ = fits_ && steps_ < kMaxRestoreSteps;
+    if (fits_) std::memcpy(image_ + steps_++ * sizeof step, &step, sizeof step);
   }
 
   void add_contents(std::uint64_t at, const std::byte* from, std::size_t bytes) {
-    whole_ = whole_ && used_ + bytes <= kImageBytes;
-    if (!whole_) return;
+    fits_ = fits_ && used_ + bytes <= kImageBytes;
+    if (!fits_) return;
     std::memcpy(image_ + used_, from, bytes);
     add({Restore::copy, at, kImageAddress + used_, bytes});
     used_ += bytes;
@@ -90,7 +91,8 @@ class ImageWriter {
   pid_t arena_;
   std::size_t steps_ = 0;
   std::size_t used_ = kRestoreStepsBytes;
-  bool whole_ = true;
+  bool readable_ = true;
+  bool fits_ = true;
 };
 
 /// What one mapping held: the heap from its used part on, and the stack but for its top, hold nothing.
@@ -129,11 +131,11 @@ MemoryImage::~MemoryImage() {
   if (map_ != nullptr) munmap(map_, kImageBytes);
 }
 
-bool MemoryImage::take(pid_t arena, std::uint64_t heap_used) {
+MemoryImage::Taken MemoryImage::take(pid_t arena, std::uint64_t heap_used) {
   std::vector<Mapping> mappings = mappings_of(arena);
   std::erase_if(mappings,
                 [](const Mapping& mapping) { return mapping.begin < kFirstFreeAddress || mapping.begin >= kFarEnd; });
-  if (mappings.empty()) return false;
+  if (mappings.empty()) return Taken::unreadable;
   ImageWriter out(map_, arena);
   std::uint64_t free = kFirstFreeAddress;
   for (const Mapping& mapping : mappings) {
@@ -144,16 +146,18 @@ bool MemoryImage::take(pid_t arena, std::uint64_t heap_used) {
     free = mapping.end;
   }
   out.unmap(free, kEnd);
-  out.unmap(kEnd + kPageBytes, kFarEnd);
+  out.unmap(kEnd, kFarEnd);
   for (const Mapping& mapping : mappings) {
     if (writable(mapping)) add_contents_of(mapping, heap_used, out);
   }
   out.clear(kScratchAddress, kScratchAddress + kPageBytes);
   const std::string table = base::read_file("/proc/" + std::to_string(arena) + "/maps").value_or("");
   for (std::size_t from = 0, to = 0; (to = table.find('\n', from)) != std::string::npos; from = to + 1) {
-    const std::string line = table.substr(from, to + 1 - from);
-    const std::size_t access = line.find(' ');
-    if (line.compare(access, 3, " rw") != 0) fixed_.push_back(line);
+    // Place, access, offset, device and file: a file that is replaced on disk has another name from then on.
+    std::size_t end = from;
+    for (int field = 0; field < 5; ++field) end = table.find(' ', end) + 1;
+    const std::string line = table.substr(from, end - from);
+    if (line.compare(line.find(' '), 3, " rw") != 0) fixed_.push_back(line);
   }
   return out.finish();
 }

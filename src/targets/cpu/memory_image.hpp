@@ -26,15 +26,16 @@ class MemoryImage {
   MemoryImage& operator=(const MemoryImage&) = delete;
   ~MemoryImage();
 
-  /// Of a stopped arena in which nothing of a candidate has run; its heap holds nothing from `heap_used` on. False: it
-  /// cannot be read, or has more than fits.
-  bool take(pid_t arena, std::uint64_t heap_used);
+  enum class Taken { whole, unreadable, too_large };
+  /// Of a stopped arena in which nothing of a candidate has run; its heap holds nothing from `heap_used` on.
+  /// Unreadable: this machine does not let the worker read other processes.
+  Taken take(pid_t arena, std::uint64_t heap_used);
   /// Whether the memory that the arena cannot write, and does not restore, is mapped as it was.
   [[nodiscard]] bool holds(pid_t arena) const;
 
  private:
   std::byte* map_ = nullptr;
-  std::vector<std::string> fixed_;  ///< lines of the table of memory, in order
+  std::vector<std::string> fixed_;  ///< lines of the table of memory without the files' names, in order
 };
 
 }  // namespace accelopt::targets::cpu

@@ -185,7 +185,9 @@ bool restore_memory(ArenaProcess& arena) {
   ArenaControl& control = arena.control();
   const std::uint32_t call = arena.next_call();
   const bool one_core = control.one_core != 0;
-  control.restore = 1;
+  control.restore = call;
+  // A kernel may have written what it expects here. From now on only the guarded block runs.
+  control.ready.call.store(call - 1, std::memory_order_relaxed);
   control.request.call.store(call, std::memory_order_release);
   arena.process().resume();
   const Wait restoring = await(control.ready, call, arena, kMostWaking, std::nullopt, one_core, kNapWhileWaking);
@@ -195,12 +197,7 @@ bool restore_memory(ArenaProcess& arena) {
     return false;
   }
   control.go.call.store(call, std::memory_order_release);
-  if (!arena.stop()) return false;
-  const bool home = arena.is_at_wait();
-  control.restore = 0;
-  if (!arena.death().empty()) return false;
-  if (!home) arena.reap(std::string("did not wait for its next call"));
-  return home && arena.is_restored();
+  return arena.stop() && arena.is_restored();
 }
 
 }  // namespace accelopt::targets::cpu

@@ -336,6 +336,30 @@ extern "C" void kernel(const float*, const float*, float, float* y, int64_t M) {
   }
 }
 
+TEST(Arena, ARestoringThatAKernelReportsIsMadeAllTheSame) {
+  if (!find_compiler("g++", kPath)) GTEST_SKIP() << "g++ is not installed";
+  const std::string pages = "#define ORDERS " + std::to_string(kControlAddress) + "\n#define ANSWERS " +
+                            std::to_string(kControlAddress + kOrdersBytes) + "\n#define GO " +
+                            std::to_string(offsetof(ArenaControl, go)) + "\n";
+  OneThread kernel(pages + R"(#include "task.h"
+#include <stdlib.h>
+extern "C" void kernel(const float*, const float*, float, float* y, int64_t M) {
+  for (int64_t i = 0; i < M; ++i) y[i] = 0;
+  volatile int* const block = static_cast<int*>(malloc(1 << 20));
+  y[0] = block[1 << 17] == 12345 ? 1 : 0;
+  block[1 << 17] = 12345;
+  free(const_cast<int*>(block));
+  *reinterpret_cast<volatile uint32_t*>(ANSWERS) = *reinterpret_cast<volatile uint32_t*>(ORDERS + GO) + 1;
+}
+)");
+  const std::vector<float> nothing(kFound);
+  EXPECT_EQ(kernel.call(), nothing);
+  for (int repeat = 0; repeat < 5; ++repeat) {
+    ASSERT_TRUE(kernel.restore()) << kernel.death();
+    EXPECT_EQ(kernel.call(), nothing);
+  }
+}
+
 TEST(Arena, MemoryInPlaceOfCodeIsFound) {
   if (!find_compiler("g++", kPath)) GTEST_SKIP() << "g++ is not installed";
   OneThread kernel(R"(#include "task.h"

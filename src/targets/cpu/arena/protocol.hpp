@@ -48,7 +48,7 @@ struct ArenaControl {
   ArenaFlag go;                            ///< worker: call the kernel now; what `request` holds, except in between
   alignas(64) std::uint32_t one_core = 0;  ///< worker and arena share a core: waiting yields
   std::uint32_t argument_count = 0;
-  std::uint32_t restore = 0;                    ///< what `request` asks for is no call: memory is to be as in the image
+  std::uint32_t restore = 0;  ///< worker: the request of this number is no call: memory is to be as in the image
   std::uint64_t arguments[kMaxArguments] = {};  ///< addresses in the arena
   std::uint64_t scalars[kMaxArguments] = {};    ///< values that arguments point to
 
