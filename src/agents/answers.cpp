@@ -504,10 +504,12 @@ Parsed<ReadLessons> read_lessons(std::string_view text, std::size_t changes) {
       continue;
     }
     if (*number < 1 || *number > changes) {
-      return refuse(
-          fmt::format("\"change\": {} does not say which of the {} changes an object is about; their numbers "
-                      "begin at 1",
-                      *number, changes));
+      std::string stray = fmt::format(
+          "\"change\": {} does not say which of the {} changes an object is about; their numbers begin at 1", *number,
+          changes);
+      if (*number < 1) return refuse(std::move(stray));  // all of them may begin at 0
+      read.unplaced = std::move(stray);
+      continue;
     }
     auto& known = read.changes[*number - 1];
     const bool is_known = known && known->has_value();
@@ -516,9 +518,9 @@ Parsed<ReadLessons> read_lessons(std::string_view text, std::size_t changes) {
     known = std::move(lesson);
   }
   const bool all = std::ranges::all_of(read.changes, [](const auto& change) { return change.has_value(); });
-  if (twice && !all)
-    return refuse(fmt::format("two different objects have \"change\": {}, and another change has none", *twice));
   if (all) read.unplaced.clear();
+  if (twice && !all && read.unplaced.empty())
+    read.unplaced = fmt::format("two different objects have \"change\": {}, and another change has none", *twice);
   return read;
 }
 

@@ -88,10 +88,15 @@ base::Outcome<Answer<T>> ask(const Asked& asked, llm::ChatRequest request, const
   for (int tried = 0; tried < kTries; ++tried) {
     request.label =
         std::string(to_string(asked.role)) + " " + model::to_string(asked.identity) + " try" + std::to_string(tried);
-    TRY_ASSIGN(llm::ChatReply reply, asked.model.chat(request, stop));
-    answer.usage += reply.usage;
-    answer.lost = cut_reason(reply);
-    answer.raw = std::move(reply.text);
+    auto reply = asked.model.chat(request, stop);
+    if (!reply) {
+      // What a first answer gave is kept; `lost` says what it lacks.
+      if (answer.value && reply.error().why != base::Why::put_off) return answer;
+      return tl::make_unexpected(std::move(reply).error());
+    }
+    answer.usage += reply->usage;
+    answer.lost = cut_reason(*reply);
+    answer.raw = std::move(reply->text);
     if (answer.lost.empty()) {
       auto parsed = parse(answer.raw);
       if (!parsed) {

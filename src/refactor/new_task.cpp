@@ -192,7 +192,7 @@ for (const args of cases) {
   try {
     // TODO: call it as its users do
     const value = {call}(...args);
-    calls.push({ value: typeof value?.next === "function" ? Iterated.from(value) : value, args });
+    calls.push({ value: typeof value?.next === "function" && typeof value[Symbol.iterator] === "function" ? Iterated.from(value) : value, args });
   } catch (error) {
     // The words of a TypeError or ReferenceError name the variables of the code.
     const engine = error instanceof TypeError || error instanceof ReferenceError;

@@ -378,7 +378,11 @@ TEST(ParseLessons, OneThatLacksATextIsNamedAndTheOthersAreKept) {
 TEST(ParseLessons, NumbersThatCannotBeRightAreRefused) {
   EXPECT_TRUE(holds(refusal(parse_lessons(lesson_on("0") + lesson_on("1") + lesson_on("2"), 3)), "\"change\": 0"));
   const std::string other = R"({"change": 1, "title": "other", "strategy": "s", "before": "b", "after": "a"})";
-  EXPECT_TRUE(holds(refusal(parse_lessons(lesson_on("1") + other, 2)), "two different objects"));
+  EXPECT_TRUE(holds(parse_lessons(lesson_on("1") + other, 2)->fault, "two different objects"));
+  const auto stray = parse_lessons(lesson_on("1") + lesson_on("7"), 2);
+  ASSERT_TRUE(stray.has_value());
+  EXPECT_TRUE((*stray)[0]) << "one object too many loses no other";
+  EXPECT_TRUE(holds(stray->fault, "\"change\": 7"));
   EXPECT_EQ(parse_lessons(lesson_on("1") + lesson_on("2") + other, 2)->fault, "") << "a draft, and all of them";
 }
 

@@ -22,8 +22,8 @@ TEST(Winner, ASpeedUp_IsTheSolutionsOwn) {
   run.task.reference = {"reference.cpp", "void reference();\n"};
   ASSERT_TRUE((*journal)->create_run(run));
   const model::Solution solution{model::Language::cpp, {{"kernel.cpp", "void kernel() {}\n"}}};
-  const std::optional<base::Json> result =
-      base::Json{{"solution", solution}, {"speedup", model::Interval{2.0, 1.9, 2.1}}};
+  const std::optional<base::Json> result{
+      std::in_place, base::Json{{"solution", solution}, {"speedup", model::Interval{2.0, 1.9, 2.1}}}};
   ASSERT_TRUE((*journal)->finish_run("r1", model::RunStatus::done, result, "h"));
 
   auto winner = find_winner(**journal, "r1");

@@ -53,7 +53,7 @@ TEST_F(RunRecord, Plans_OneQuestionForSeveral_ListsEach) {
   const auto plans = detail().plans();
 
   ASSERT_EQ(plans.size(), 4U);
-  EXPECT_EQ(plans[0].text, "(one question for 2 plans)");
+  EXPECT_EQ(plans[0].text, "(one question, plans given: 2)");
   EXPECT_EQ(plans[2].id, "i0.b0.p1");
   EXPECT_EQ(plans[2].text, "fuse");
   EXPECT_EQ(plans[2].author, "m");

@@ -342,7 +342,7 @@ TEST_F(Verdicts, ConfirmationReportsEveryTimedWorkload) {
 }
 
 /// Why a task with this statement in the reference's loop over rows is refused.
-std::string refusal_of(const std::string& statement) {
+std::string refusal_with(const std::string& statement) {
   model::Task task = small_task();
   std::string& text = task.reference.text;
   text.replace(text.find("y[i] = sum + s;"), 15, statement);
@@ -359,17 +359,17 @@ std::string refusal_of(const std::string& statement) {
 }
 
 TEST(References, UnwrittenElementsRefuseTheTask) {
-  const std::string always = refusal_of("if (i != 5) y[i] = sum + s;");
+  const std::string always = refusal_with("if (i != 5) y[i] = sum + s;");
   EXPECT_NE(always.find("leaves elements of y as they were before the call"), std::string::npos) << always;
   EXPECT_NE(always.find("the first is 5"), std::string::npos) << always;
   // In one family alone, which is not dropped for it.
-  const std::string sparse = refusal_of("if (x[i * K] != 0) y[i] = sum + s;");
+  const std::string sparse = refusal_with("if (x[i * K] != 0) y[i] = sum + s;");
   EXPECT_NE(sparse.find("family sparse"), std::string::npos) << sparse;
   EXPECT_NE(sparse.find("leaves elements of y"), std::string::npos) << sparse;
 }
 
 TEST(References, OutputsThatAreReadRefuseTheTask) {
-  const std::string reason = refusal_of("y[i] = sum + s - y[i] / 2;");
+  const std::string reason = refusal_with("y[i] = sum + s - y[i] / 2;");
   EXPECT_NE(reason.find("or reads them; the first is 0"), std::string::npos) << reason;
 }
 
