@@ -12,6 +12,7 @@
 //   fail  exits with 3    banner  prints lines before its hello    babble  prints what is no hello, without end
 //   silent  says nothing  old  speaks another version of the protocol    cuda  measures on another target
 //   deaf  says hello and reads nothing
+//   names_no_opponent  races without saying against what
 //   once  as usual; where the file of starts was there before, exits with 3    dies_building  at every build
 //   moves  as usual; where the file of starts was there before, as device
 //   device, driver, compiler  says another one of itself    wrong  the baseline does not pass on it
@@ -83,6 +84,7 @@ class DyingEvaluator final : public accelopt::fakes::FakeEvaluator {
       return accelopt::base::fail(accelopt::base::ErrorCode::cancelled, "stopped in the middle");
     }
     auto evaluation = FakeEvaluator::triage(candidate, opponent, std::move(stop));
+    if (evaluation && manner_ == "names_no_opponent") evaluation->opponent.clear();
     if (evaluation && accelopt::fakes::claims(text, "tells_seed")) evaluation->environment.seed = seed_;
     return distorted(std::move(evaluation), text);
   }

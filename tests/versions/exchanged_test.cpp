@@ -179,7 +179,7 @@ TEST_F(Exchanged, Worker_EveryLine_KeepsItsBytes) {
   const std::string answered = (folder_.path() / "answered").string();
   {
     const std::string between =
-        "tee '" + asked + "' | '" + ACCELOPT_FAKE_WORKER + "' /dev/null | tee '" + answered + "'";
+        "tee '" + asked + "' | '" + ACCELOPT_FAKE_WORKER + "' /dev/null names_no_opponent | tee '" + answered + "'";
     const auto pool = worker::make_worker_pool({.workers = {{{"/bin/sh", "-c", between}}}});
     ask_all(*pool);
   }
