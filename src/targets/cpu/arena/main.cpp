@@ -131,7 +131,7 @@ void shut_in(const ArenaSetup& setup, ArenaFilter& call_filter) {
 /// Takes heap and stack from the operating system at once, and keeps the heap. Restoring clears them where they were
 /// used: a kernel that allocates memory in every call finds it mapped, as it does in a program that runs for long.
 void take_memory() {
-  constexpr int kMostOfMalloc = 32 << 20;  // larger blocks are mapped for themselves, whatever is asked
+  constexpr int kMostOfMalloc = 32 << 20;  // where the heap has no room, larger blocks are mapped for themselves
   mallopt(M_MMAP_THRESHOLD, kMostOfMalloc);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   control->heap_used = reinterpret_cast<std::uint64_t>(sbrk(0));
