@@ -390,7 +390,10 @@ llm::EndpointOptions endpoint_options(const ModelConfig& model, llm::Secret key)
   options.base_url = model.base_url.empty() ? std::string(llm::default_base_url(options.api)) : model.base_url;
   options.model = model.model;
   options.key = std::move(key);
-  options.key_source = !model.key_env.empty() ? model.key_env : model.key_command;
+  // Never the command itself: it may hold the key.
+  const std::string command = model.key_command.empty() ? "" : "key_command";
+  const bool either = !model.key_env.empty() && !command.empty();
+  options.key_source = model.key_env + (either ? " or " : "") + command;
   options.ca_file = model.ca_file;
   options.temperature = model.temperature;
   options.reasoning = model.reasoning;

@@ -51,7 +51,7 @@ struct EndpointOptions {
   std::string base_url{};  ///< "http://localhost:8000/v1": what comes before the API's own path
   std::string model{};
   Secret key{};              ///< empty: none is sent
-  std::string key_source{};  ///< where the key comes from, for messages: "OPENAI_API_KEY"
+  std::string key_source{};  ///< where the key comes from, for messages: "OPENAI_API_KEY", "key_command"
   std::string ca_file{};     ///< certificates to trust in place of the machine's; empty: the machine's
   std::optional<double> temperature{};
   Reasoning reasoning{};

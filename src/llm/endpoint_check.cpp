@@ -39,8 +39,8 @@ EndpointFinding key_finding(const EndpointOptions& options, int status, const st
   if (options.key.empty()) {
     return {"key", State::missing, detail, "no key was sent: set key_env or key_command of this model"};
   }
-  return {"key", State::missing, detail,
-          "check the key" + (options.key_source.empty() ? std::string() : " in " + options.key_source)};
+  const std::string where = options.key_source.empty() ? "" : " in " + options.key_source;
+  return {"key", State::missing, blotted(detail, options.key), blotted("check the key" + where, options.key)};
 }
 
 /// Whether a list of models, as chat-completions servers give it, names the model; none where it is no such list.

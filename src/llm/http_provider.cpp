@@ -261,7 +261,7 @@ class HttpProvider final : public ChatProvider {
     switch (status) {
       case 401:
       case 403:
-        return {{ErrorCode::unauthenticated, said + "; " + key_advice()}, Again::never};
+        return {without_key({ErrorCode::unauthenticated, said + "; " + key_advice()}), Again::never};
       case 402:
         return {{ErrorCode::rate_limited, said + "; check the account's balance"}, Again::never};
       case 404:

@@ -258,5 +258,13 @@ TEST(FindKey, ComesFromTheEnvironmentOrACommandAndSaysWhatIsMissing) {
   EXPECT_EQ(find_key(model, environment_of({{model.key_env, "from-environment"}}))->reveal(), "from-environment");
 }
 
+TEST(EndpointOptions, KeyCommandThatHoldsTheKey_IsNotQuoted) {
+  ModelConfig model;
+  model.key_command = "echo sk-in-the-command";
+  EXPECT_EQ(endpoint_options(model, llm::Secret("sk-in-the-command")).key_source, "key_command");
+  model.key_env = "TEST_KEY";
+  EXPECT_EQ(endpoint_options(model, llm::Secret("sk-in-the-command")).key_source, "TEST_KEY or key_command");
+}
+
 }  // namespace
 }  // namespace accelopt::app

@@ -29,7 +29,7 @@ struct Checked {
     options.base_url = server.url();
     if (api == Api::openai) options.base_url += "/v1";
     options.model = "m";
-    options.key_source = "SOME_KEY";
+    options.key_source = std::string("SOME_KEY, not ") + kCheckedKey;
     if (with_key) options.key = Secret(kCheckedKey);
     http::Client client;
     for (const EndpointFinding& finding : check_endpoint(options, client, {})) {

@@ -288,6 +288,12 @@ TEST(EndpointModel, BlotsOutAKeyThatTheServerRepeats) {
   EXPECT_TRUE(holds(fixture.failing().message, "Incorrect API key: [key]!"));
 }
 
+TEST(EndpointModel, KeyInTheNameOfItsSource_IsBlottedOut) {
+  Fixture fixture(answers_in_turn({error_answer(403, "no")}));
+  fixture.options.key_source = std::string("echo ") + kKey;
+  EXPECT_TRUE(holds(fixture.failing().message, "check the key in echo [key] and"));
+}
+
 TEST(EndpointModel, KeyAcrossACut_LeavesNoPartInAnyError) {
   const std::string key = std::string("\"") + kKey + "\"";  // as JSON holds it, it is escaped
   const auto error_of = [&key](const std::string& answer) {
