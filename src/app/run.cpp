@@ -175,6 +175,7 @@ class Session {
 
   base::Result<search::RunResult> carry_out(model::EventSink& sink, const ResumeOptions& options) {
     TRY_ASSIGN(control_, RunControl::start(journal_.folder(), run_.id, settings_.search, shell_.stops, sink));
+    if (options.finish) control_->budget().end(model::EndReason::stop);
     if (run_.status != RunStatus::done) {
       TRY(finish(RunStatus::running));
       TRY(keep_place(journal_, run_.id, settings_, *control_));

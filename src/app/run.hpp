@@ -52,6 +52,7 @@ struct ResumeOptions {
   std::string defer{};                  ///< bundles go here from now on, and those that are gone are written again
   std::string bundle{};                 ///< what came back, where it is not where it was written; for now alone
   bool exit_when_waiting = false;       ///< for now alone
+  bool finish = false;                  ///< ask nothing new: race and confirm what was found
   /// Shared with the runs that go on at the same time; null: this one has the workers to itself.
   std::shared_ptr<worker::Placement> placement{};
 };

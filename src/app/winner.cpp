@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/winner.hpp"
 
+#include <fmt/format.h>
+
 #include "model/tuning.hpp"
 
 namespace accelopt::app {
 
 base::Result<model::Solution> winner_of(const journal::RunInfo& run) {
+  if (!run.result && run.status == model::RunStatus::failed) {
+    return base::fail(base::ErrorCode::not_found,
+                      fmt::format("run {0} has failed, and nothing was confirmed. To continue it: accelopt resume {0}; "
+                                  "to confirm what it found until then: accelopt resume {0} --finish",
+                                  run.id));
+  }
   if (!run.result) {
     return base::fail(base::ErrorCode::not_found, "run " + run.id + " has not ended (" +
                                                       std::string(to_string(run.status)) +

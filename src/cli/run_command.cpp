@@ -51,7 +51,9 @@ Exit show_end(const app::RunEnd& end, const model::Task& task, const std::filesy
     const Exit exit = code == base::ErrorCode::invalid_argument ? Exit::check_failed : Exit::error;
     fmt::print(stderr, "accelopt: {}\n", report::printable_lines(end.result.error().message));
     if (exit == Exit::check_failed || end.discarded) return exit;
-    fmt::print(stderr, "accelopt: what was done is kept; continue with: accelopt resume {}\n", end.run);
+    const bool failed = code != base::ErrorCode::cancelled;
+    fmt::print(stderr, "accelopt: what was done is kept; continue with: accelopt resume {}{}\n", end.run,
+               failed ? " (with --finish: asks nothing new and confirms what was found)" : "");
     return code == base::ErrorCode::cancelled ? Exit::interrupted : exit;
   }
   if (showing.json)
@@ -169,6 +171,7 @@ void add_resume(CommandLine& app, Action& chosen) {
       "Examples:\n"
       "  accelopt resume\n"
       "  accelopt resume 20261121-1015\n"
+      "  accelopt resume last --finish          confirms what was found before the model failed for good\n"
       "  accelopt resume last --bundle returned/0001-3fa9c1d2     a bundle that was executed elsewhere\n"
       "  accelopt resume last --worker \"ssh host accelopt worker --device cpu:1\"\n"
       "A run continues to measure where it last did: --device, --worker and --defer stay in force until another is "
@@ -186,6 +189,8 @@ void add_resume(CommandLine& app, Action& chosen) {
                  "From now on write bundles into this folder; missing ones are written again");
   command.flag("--exit-when-waiting", options->change.exit_when_waiting,
                "End with exit code 6 when nothing can continue without an answer in the mailbox");
+  command.flag("--finish", options->change.finish,
+               "Ask nothing new: race and confirm what was found, and end the run, as stop does");
   command.flag("--json", options->json, "Events and result as JSON lines (docs/json.md)");
   command.flag("-v,--verbose", options->verbose, "Also list every attempt and every lesson");
   command.chosen([&chosen, options] { chosen = [options](app::Shell& shell) { return resume(shell, *options); }; });

@@ -25,7 +25,11 @@ base::Result<Exit> stop(const StopOptions& options) {
   if (state.status == model::RunStatus::dead)
     return base::fail(base::ErrorCode::unavailable, app::death_notice(run->id(), state));
   if (state.status != model::RunStatus::running) {
-    fmt::print("run {} has ended already: {}\n", run->id(), to_string(state.status));
+    if (state.status == model::RunStatus::failed)
+      fmt::print("run {} has failed already; to confirm what it found until then: accelopt resume {} --finish\n",
+                 run->id(), run->id());
+    else
+      fmt::print("run {} has ended already: {}\n", run->id(), to_string(state.status));
     return Exit::done;
   }
   TRY(run->ask(options.now ? journal::Request::stop_now : journal::Request::stop));

@@ -269,8 +269,8 @@ class HttpProvider final : public ChatProvider {
                  said + "; check base_url (" + options_.base_url + ") and that the server has this model"},
                 Again::never};
       case 413:
-        return {{ErrorCode::invalid_argument, said + "; the prompt is too long for it: choose another model, or learn "
-                                                     "less (--no-memory)"},
+        return {{ErrorCode::invalid_argument,
+                 said + "; the prompt is too long for it: choose a model that takes a longer one"},
                 Again::never};
       case 429:
         if (code == "insufficient_quota") {

@@ -63,24 +63,26 @@ base::Outcome<Answer<T>> Asker::ask(AgentRole role, const journal::StepKey& key,
     return ask();
   });
   if (answer) {
+    if (!answer->author.empty()) answered_ = true;
     budget_.charge(role, answer->usage);
     return answer;
   }
   if (answer.error().why == base::Why::put_off) ++put_off_;
   if (answer.error().why != base::Why::failed) return answer;
   // What a server refuses for good says nothing about the task or the command line.
-  if (answer.error().code == ErrorCode::invalid_argument) {
-    return base::fail(ErrorCode::permission_denied, answer.error().message);
-  }
-  if (!is_bad_luck(answer.error().code)) return answer;
+  base::Error reason = answer.error().as_error();
+  if (reason.code == ErrorCode::invalid_argument) reason.code = ErrorCode::permission_denied;
+  // Who has answered others refuses this one for its text: too long, or filtered. Else the settings are wrong.
+  const bool refuses_this = reason.code == ErrorCode::permission_denied && answered_;
+  if (!is_bad_luck(reason.code) && !refuses_this) return tl::make_unexpected(reason);
   // The provider has retried what can be retried.
   Answer<T> lost;
-  lost.lost = answer.error().message;
+  lost.lost = reason.message;
   TRY_ASSIGN(lost.usage,
              recorder_.usage_of_chats(std::string(to_string(role)) + " " + model::to_string(key.identity) + " "));
   budget_.charge(role, lost.usage);
   const std::scoped_lock lock(mutex_);
-  lost_.push_back({key, input_hash, base::json_of(lost), lost.usage, answer.error().as_error()});
+  lost_.push_back({key, input_hash, base::json_of(lost), lost.usage, std::move(reason)});
   return lost;
 }
 

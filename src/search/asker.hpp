@@ -14,7 +14,9 @@
 namespace accelopt::search {
 
 /// The agents as a search uses them: every answer recorded and never asked for twice, its cost charged. May be used
-/// from many threads. What an answer lacks is as the agents say; ending: the budget allows no question more.
+/// from many threads. What an answer lacks is as the agents say; ending: the budget allows no question more. A question
+/// that is refused for good is lost where others were answered.
+/// @error permission_denied: it is refused, and none was answered yet; unauthenticated: the key is.
 class Asker {
  public:
   /// All arguments outlive the asker.
@@ -76,6 +78,7 @@ class Asker {
   mutable std::mutex mutex_;
   std::vector<LostQuestion> lost_;
   std::atomic<int> put_off_ = 0;
+  std::atomic<bool> answered_ = false;  ///< a question of this run was, in whatever session
 };
 
 /// Whether a model's failure is one question's bad luck (the attempt is lost, the run goes on) rather than the run's.

@@ -4,9 +4,17 @@
 #include <gtest/gtest.h>
 
 #include "app/package.hpp"
+#include "app/winner.hpp"
 
 namespace accelopt::app {
 namespace {
+
+TEST(Winner, OfAFailedRun_SaysHowToFinishIt) {
+  journal::RunInfo run;
+  run.id = "r1";
+  run.status = model::RunStatus::failed;
+  EXPECT_NE(winner_of(run).error().message.find("accelopt resume r1 --finish"), std::string::npos);
+}
 
 TEST(Winner, ASpeedUp_IsTheSolutionsOwn) {
   const auto journal = journal::open_memory_journal();

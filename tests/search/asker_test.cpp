@@ -128,6 +128,23 @@ TEST_F(AskerTest, RefusalForGood_EndsTheRun) {
   EXPECT_FALSE(session.asker.unanswered());
 }
 
+TEST_F(AskerTest, RefusalAfterAnAnswer_LosesTheQuestionOnly) {
+  ASSERT_TRUE(Session(*this).asker.plan(plan_question(), Asker::input_hash(plan_question()), {}));
+  Session resumed(*this);
+  ASSERT_TRUE(resumed.asker.plan(plan_question(), Asker::input_hash(plan_question()), {})) << "it is on record";
+  planner_fails(ErrorCode::invalid_argument);
+  agents::PlanQuestion filtered = plan_question();
+  filtered.context.identity.plan = 1;
+  const auto answer = resumed.asker.plan(filtered, Asker::input_hash(filtered), {});
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_FALSE(answer->value);
+  EXPECT_EQ(answer->lost, "the server said no");
+  EXPECT_EQ(resumed.asker.unanswered()->code, ErrorCode::permission_denied) << "not the command line's fault";
+  planner_fails(ErrorCode::unauthenticated);
+  filtered.context.identity.plan = 2;
+  EXPECT_FALSE(resumed.asker.plan(filtered, Asker::input_hash(filtered), {}));
+}
+
 TEST_F(AskerTest, EveryRole_IsRecordedAndCharged) {
   for (int round = 0; round < 2; ++round) {
     Session session(*this);
@@ -150,6 +167,26 @@ TEST_F(AskerTest, EveryRole_IsRecordedAndCharged) {
   }
   EXPECT_EQ(team_.plans.size() + team_.executions.size() + team_.fixes.size(), 3U);
   EXPECT_EQ(team_.summaries.size(), 3U);
+}
+
+TEST(Search, RunWhoseModelFailsForGood_IsFinishedWithWhatItFound) {
+  FakeRun run;
+  run.team.on_execute = double_or_halve;
+  run.team.on_plan = [](const agents::PlanQuestion& question) -> FakeTeam::PlanResult {
+    if (question.context.identity.iteration > 0) return base::fail(ErrorCode::unauthenticated, "401");
+    return answered(model::Plan{"good", {}, "do it"});
+  };
+  ASSERT_FALSE(run.go());
+  Budget finishing(run.request.settings);
+  finishing.end(model::EndReason::stop);
+  RunPorts ports{run.team.team(), &run.evaluator, run.journal.get(), &run.events};
+  ports.budget = &finishing;
+
+  const auto report = run_search(run.request, ports, {});
+
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->result.outcome, RunOutcome::improved);
+  EXPECT_EQ(report->result.stopped_by, model::EndReason::stop);
 }
 
 }  // namespace
