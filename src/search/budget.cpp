@@ -229,9 +229,19 @@ void Budget::charge(std::string_view role, const model::Usage& usage) {
 }
 
 base::Outcome<Budget::Reservation> Budget::reserve(const Amounts& amounts, const std::stop_token& stop) {
-  const Use use = amounts.device_seconds > 0 ? Use::measuring : Use::asking;
+  return reserve_as(
+      amounts.device_seconds > 0 ? Use::measuring : Use::asking, [&amounts] { return amounts; }, stop);
+}
+
+base::Outcome<Budget::Reservation> Budget::reserve(const Expected& expected, const std::stop_token& stop) {
+  return reserve_as(Use::asking, expected, stop);
+}
+
+base::Outcome<Budget::Reservation> Budget::reserve_as(Use use, const Expected& expected, const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
+  Amounts amounts;
   for (;;) {
+    amounts = expected();
     look_at_limits();
     if (use == Use::measuring ? measuring_ended() : ended_by_.has_value())
       return base::ending("nothing new is begun: " + explanation_);
@@ -247,9 +257,11 @@ base::Outcome<Budget::Reservation> Budget::reserve(const Amounts& amounts, const
   return Reservation(*this, amounts);
 }
 
-base::Outcome<Budget::Reservation> Budget::reserve_for_review(const Amounts& amounts, const std::stop_token& stop) {
+base::Outcome<Budget::Reservation> Budget::reserve_for_review(const Expected& expected, const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
+  Amounts amounts;
   for (;;) {
+    amounts = expected();
     if (stop.stop_requested()) return base::ending("stopped while waiting for the budget");
     if (const auto limit = exceeded_by(Use::reviewing, amounts))
       return base::ending(fmt::format("the rest of {} does not suffice for a review", model::to_string(*limit)));

@@ -104,8 +104,12 @@ class Budget {
   /// them.
   /// Ending: the budget is used up, or `stop` was asked for.
   base::Outcome<Reservation> reserve(const Amounts& amounts, const std::stop_token& stop);
+  /// What is expected to be used, as known by now. It asks nothing of the budget.
+  using Expected = std::function<Amounts()>;
+  /// The same of tokens and dollars: whoever has waited expects what is known by then.
+  base::Outcome<Reservation> reserve(const Expected& expected, const std::stop_token& stop);
   /// For a question of the review, which may use the tokens and dollars that are kept back; ends nothing.
-  base::Outcome<Reservation> reserve_for_review(const Amounts& amounts, const std::stop_token& stop);
+  base::Outcome<Reservation> reserve_for_review(const Expected& expected, const std::stop_token& stop);
 
   /// Adds what could not be reserved: the work that concludes a run.
   void spend(const Amounts& used);
@@ -149,6 +153,7 @@ class Budget {
   /// Where a limit on time ends a run that measured no candidate: what would have been enough; else empty.
   [[nodiscard]] std::string advice(double whole, double used, const Amounts& wanted) const;
   void look_at_limits();
+  base::Outcome<Reservation> reserve_as(Use use, const Expected& expected, const std::stop_token& stop);
   void end_by(model::EndReason limit, const Amounts& wanted);
   [[nodiscard]] bool measuring_ended() const;
   /// Whether all evaluations but so many are taken.

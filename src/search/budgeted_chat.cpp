@@ -64,14 +64,17 @@ class BudgetedChat final : public llm::ChatModel {
     const auto role = model::role_of_label(request.label);
     std::size_t bytes = 0;
     for (const llm::Message& message : request.messages) bytes += message.text.size();
-    model::Usage expected;
-    expected.input_tokens = estimator_.prompt(bytes, request.messages.size());
-    expected.output_tokens =
-        estimator_.answer(role, request.max_output_tokens ? request.max_output_tokens : terms_.max_output_tokens);
+    const auto expected = [&] {
+      model::Usage usage;
+      usage.input_tokens = estimator_.prompt(bytes, request.messages.size());
+      usage.output_tokens =
+          estimator_.answer(role, request.max_output_tokens ? request.max_output_tokens : terms_.max_output_tokens);
+      return amounts(usage);
+    };
     // The reviewer is asked when the search has ended, be it by its budget.
     const bool reviewing = request.label.starts_with(std::string(model::kReviewerRole) + " ");
-    TRY_ASSIGN(auto reservation, reviewing ? budget_.reserve_for_review(amounts(expected), stop)
-                                           : budget_.reserve(amounts(expected), stop));
+    TRY_ASSIGN(auto reservation,
+               reviewing ? budget_.reserve_for_review(expected, stop) : budget_.reserve(expected, stop));
 
     std::stop_source either;
     const auto end = [&either] { either.request_stop(); };

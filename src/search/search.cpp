@@ -502,6 +502,9 @@ class Search {
     report.questions_put_off = asker_.put_off() + (ports_.reviewer != nullptr ? ports_.reviewer->put_off() : 0);
     report.steps_found = recorder_.found();
     report.steps_absent = recorder_.absent();
+    // Of a run without a winner, the reason holds the budget's words.
+    if (winner_ && result.stopped_by && model::is_budget(*result.stopped_by) && !budget_.explanation().empty())
+      ports_.events->on(model::Note{"the budget ended the search: " + budget_.explanation()});
     ports_.events->on(model::RunFinished{std::string(to_string(result.outcome)), name_of(result.stopped_by),
                                          winner_ ? confirmation_->ratio : std::nullopt, result.wall_seconds,
                                          result.stopped_because});

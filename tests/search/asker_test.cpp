@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <latch>
+#include <thread>
+
 #include "search/fake_iteration.hpp"
 
 namespace accelopt::search {
@@ -167,6 +171,40 @@ TEST_F(AskerTest, EveryRole_IsRecordedAndCharged) {
   }
   EXPECT_EQ(team_.plans.size() + team_.executions.size() + team_.fixes.size(), 3U);
   EXPECT_EQ(team_.summaries.size(), 3U);
+}
+
+TEST(Budget, QuestionThatWaited_ExpectsWhatIsKnownByThen) {
+  Budget budget({.max_tokens = 12'000});
+  auto first = budget.reserve({.tokens = 9200}, {});
+  ASSERT_TRUE(first);
+  std::latch waits(1);
+  int estimates = 0;
+  std::jthread second([&] {
+    // While no answer is known, as much as the first; then what that taught.
+    const auto expected = [&]() -> Amounts {
+      if (++estimates > 1) return {.tokens = 2500};
+      waits.count_down();  // under the budget's lock, which it gives up to wait
+      return {.tokens = 11'000};
+    };
+    EXPECT_TRUE(budget.reserve(expected, {})) << budget.explanation();
+  });
+  waits.wait();
+  first->settle({.tokens = 1500});
+  second.join();
+  EXPECT_FALSE(budget.ended_by()) << budget.explanation();
+}
+
+TEST(Search, RunThatTokensEnded_SaysWhyBesideItsWinner) {
+  FakeRun run;
+  run.team.on_execute = double_or_halve;
+  run.request.settings.max_tokens = 500;
+  const auto report = run.go();
+  ASSERT_TRUE(report) << report.error().message;
+  ASSERT_EQ(report->result.outcome, RunOutcome::improved);
+  ASSERT_EQ(report->result.stopped_by, model::EndReason::max_tokens);
+  EXPECT_TRUE(std::ranges::any_of(run.events.texts, [](const std::string& text) {
+    return text.find("of 500 tokens were used") != std::string::npos;
+  }));
 }
 
 TEST(Search, RunWhoseModelFailsForGood_IsFinishedWithWhatItFound) {

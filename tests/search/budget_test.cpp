@@ -65,11 +65,11 @@ TEST(Budget, AShareOfTokensAndDollarsIsKeptForTheReview) {
     EXPECT_TRUE(budget.ended_by());
     EXPECT_NE(budget.explanation().find("the rest is kept for the review"), std::string::npos) << budget.explanation();
     for (int question = 0; question < 3; ++question) {
-      auto reservation = budget.reserve_for_review(amount, {});
+      auto reservation = budget.reserve_for_review([amount = amount] { return amount; }, {});
       ASSERT_TRUE(reservation) << question;
       reservation->settle(amount);
     }
-    const auto over = budget.reserve_for_review(amount, {});
+    const auto over = budget.reserve_for_review([amount = amount] { return amount; }, {});
     ASSERT_FALSE(over) << "all is used";
     EXPECT_EQ(over.error().why, base::Why::ending);
   }
@@ -80,13 +80,13 @@ TEST(Budget, AReviewThatTimeEndedHasHalfOfTheShareOfTheConfirmation) {
   Budget budget({.developers = 3, .max_seconds = 100}, clock.clock());
   clock.pass(90);
   EXPECT_FALSE(budget.reserve({.tokens = 1}, {})) << "85 s are over";
-  EXPECT_TRUE(budget.reserve_for_review({.tokens = 1}, {}));
+  EXPECT_TRUE(budget.reserve_for_review([] { return Amounts{.tokens = 1}; }, {}));
   budget.tick();
   EXPECT_FALSE(budget.time_of_review_is_up().stop_requested()) << "a question in flight may still be answered";
   clock.pass(2.5);
   budget.tick();
   EXPECT_TRUE(budget.time_of_review_is_up().stop_requested());
-  EXPECT_FALSE(budget.reserve_for_review({.tokens = 1}, {}));
+  EXPECT_FALSE(budget.reserve_for_review([] { return Amounts{.tokens = 1}; }, {}));
 }
 
 TEST(Budget, ATimeThatIsTooShortForOneCandidateSaysWhatWouldBeEnough) {
