@@ -84,7 +84,12 @@ class ModelTeam : public OwnedTeam {
       if (fresh) entry->second.places = chosen.config.max_concurrency;
       tighten(entry->second, chosen.config);
     }
-    for (const auto& [endpoint, limit] : limits) gates_[endpoint] = std::make_shared<llm::Gate>(limit, *clock_);
+    for (const auto& [endpoint, limit] : limits) {
+      const auto notice = [tell = ports_.notice, endpoint](const std::string& text) {
+        if (tell) tell(endpoint + ": " + text);
+      };
+      gates_[endpoint] = std::make_shared<llm::Gate>(limit, *clock_, notice);
+    }
     for (const RoleModel& chosen : roles) TRY(find_key_of(chosen));
     for (const RoleModel& chosen : roles) TRY(add_role(chosen, seed));
     return {};

@@ -159,7 +159,8 @@ base::Result<std::unique_ptr<ChatModel>> make_endpoint_model(EndpointOptions opt
   const RetryPolicy retry = options.retry;
   if (!gate) {
     gate = std::make_shared<Gate>(
-        GateLimits{options.max_concurrency, options.requests_per_minute, options.tokens_per_minute}, clock);
+        GateLimits{options.max_concurrency, options.requests_per_minute, options.tokens_per_minute}, clock,
+        retry.notice);
   }
   TRY_ASSIGN(auto provider, make_endpoint_provider(std::move(options), client, clock, gate));
   return make_retrying_model(make_limited_provider(std::move(provider), std::move(gate), retry.longest_retry_after),

@@ -63,7 +63,8 @@ class LimitedProvider final : public ChatProvider {
 
 }  // namespace
 
-Gate::Gate(GateLimits limits, Clock& clock) : limits_(limits), clock_(clock), free_(std::max(limits.places, 1)) {}
+Gate::Gate(GateLimits limits, Clock& clock, std::function<void(const std::string&)> notice)
+    : limits_(limits), clock_(clock), notice_(std::move(notice)), free_(std::max(limits.places, 1)) {}
 
 Gate::Permit::~Permit() {
   if (gate_ != nullptr) gate_->leave();
@@ -82,7 +83,9 @@ base::Result<Gate::Permit> Gate::enter(const std::stop_token& stop, std::int64_t
     const Time when = earliest(now, tokens);
     if (when <= now) break;
     const auto closed = std::chrono::ceil<milliseconds>(when - now);
+    const std::string told = notice_of(now, when, tokens);
     lock.unlock();
+    if (notice_ && !told.empty()) notice_(told);
     clock_.wait(closed, stop);
     lock.lock();
   }
@@ -91,6 +94,16 @@ base::Result<Gate::Permit> Gate::enter(const std::stop_token& stop, std::int64_t
   if (tokens_left_) tokens_left_->remaining -= tokens;
   minute_.push_back({++entered_, clock_.now(), tokens});
   return Permit(*this, entered_);
+}
+
+std::string Gate::notice_of(Time now, Time until, std::int64_t tokens) {
+  if (until - now < kWorthANotice || until <= opens_ || told_until_ > now) return {};
+  told_until_ = until;
+  const std::string seconds = std::to_string(std::chrono::ceil<std::chrono::seconds>(until - now).count());
+  const bool own = earliest_by_minute(now, tokens) == until;
+  return (own ? "requests_per_minute or tokens_per_minute is reached"
+              : "the server says that its rate limit is used up") +
+         std::string("; the next question is asked in ") + seconds + " s";
 }
 
 Gate::Time Gate::earliest(Time now, std::int64_t tokens) {

@@ -5,10 +5,12 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <stop_token>
+#include <string>
 
 #include "base/result.hpp"
 #include "llm/clock.hpp"
@@ -29,8 +31,9 @@ struct GateLimits {
 /// threads at once.
 class Gate {
  public:
-  /// The clock must outlive the gate.
-  Gate(GateLimits limits, Clock& clock);
+  /// The clock must outlive the gate. `notice`: told before waits of ten seconds or more for a limit, once however many
+  /// questions wait; not of hold_off(), of which whoever asks again tells.
+  Gate(GateLimits limits, Clock& clock, std::function<void(const std::string&)> notice = {});
   Gate(int places, Clock& clock) : Gate(GateLimits{.places = places}, clock) {}
 
   /// One place, given back at destruction.
@@ -75,6 +78,8 @@ class Gate {
   };
 
   void leave();
+  /// What people should be told of a wait until then; under the lock. Empty: they know, or it is short.
+  std::string notice_of(Time now, Time until, std::int64_t tokens);
   void correct(std::uint64_t number, std::int64_t tokens);
   /// When a question of so many tokens may go, by the limits as they stand; under the lock.
   [[nodiscard]] Time earliest(Time now, std::int64_t tokens);
@@ -84,10 +89,12 @@ class Gate {
 
   const GateLimits limits_;
   Clock& clock_;
+  const std::function<void(const std::string&)> notice_;
   std::mutex mutex_;
   std::condition_variable_any freed_;
   int free_;
   Time opens_{};
+  Time told_until_{};         ///< when the wait ends that people were told of last
   std::deque<Entry> minute_;  ///< who entered in the last 60 s, in order
   std::uint64_t entered_ = 0;
   std::optional<Stock> requests_left_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One try at one question over HTTP, whatever the API: sends the request, reads the answer as it arrives, and says of
 // every failure whether it may pass and what to check.
+#include <algorithm>
 #include <mutex>
 #include <utility>
 
@@ -85,14 +86,18 @@ class HttpProvider final : public ChatProvider {
       if (!response)
         return tl::make_unexpected(with_usage(of_transport(without_key(response.error())), request, received));
       const http::Head& head = response->head;
-      if (gate_) gate_->learn(parse_rate_headers(head, clock_.time_of_day()));
+      const ServerLimits limits = parse_rate_headers(head, clock_.time_of_day());
+      // Who names a time that nobody waits for has this question given up, and holds up no other.
+      const auto refused_for = head.status == 429 ? too_long_reset(limits) : std::nullopt;
+      if (gate_ && !refused_for) gate_->learn(limits);
       if (received.too_long) return tl::make_unexpected(with_usage(of_length(received), request, received));
       if (head.status / 100 == 2) return read_reply(request, head, received);
       const auto other = head.status == 400 || head.status == 422
                              ? wire_.other_dialect(server_words(received.body, options_.key), dialect, settings())
                              : std::nullopt;
       if (!other || tried >= kMostDialects) {
-        return tl::make_unexpected(of_status(head.status, received.body, patience(head, received.body)));
+        const auto asked = patience(head, received.body);
+        return tl::make_unexpected(of_status(head.status, received.body, asked ? asked : refused_for));
       }
       const std::scoped_lock lock(mutex_);
       dialect_ = *other;
@@ -204,6 +209,16 @@ class HttpProvider final : public ChatProvider {
       return parse_retry_after(*value, clock_.time_of_day());
     }
     return server_patience(body);
+  }
+
+  /// When a used-up limit of the server is back, if that is later than anybody waits.
+  [[nodiscard]] std::optional<milliseconds> too_long_reset(const ServerLimits& limits) const {
+    std::optional<milliseconds> longest;
+    for (const ServerWindow& window : {limits.requests, limits.tokens}) {
+      if (window.remaining == 0 && window.reset > options_.retry.longest_retry_after)
+        longest = std::max(longest, window.reset);
+    }
+    return longest;
   }
 
   [[nodiscard]] Error without_key(Error error) const {

@@ -16,6 +16,9 @@ namespace accelopt::llm {
 /// A server that asks for more patience than this is given up: nobody waits for it.
 inline constexpr std::chrono::milliseconds kLongestRetryAfter{600'000};
 
+/// A run that seems to stand still for longer than this should say why.
+inline constexpr std::chrono::milliseconds kWorthANotice{10'000};
+
 /// Whether the same question may be tried again after a failure.
 enum class Again {
   never,  ///< it would fail the same way

@@ -14,9 +14,6 @@ using base::Error;
 using base::ErrorCode;
 using std::chrono::milliseconds;
 
-/// A run that seems to stand still for longer than this should say why.
-constexpr milliseconds kWorthANotice{10'000};
-
 class RetryingModel final : public ChatModel {
  public:
   RetryingModel(std::unique_ptr<ChatProvider> provider, RetryPolicy policy, Clock& clock)

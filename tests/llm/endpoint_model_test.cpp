@@ -245,6 +245,16 @@ TEST(EndpointModel, WaitsAsLongAsRetryAfterSays) {
   EXPECT_LT(fixture.clock.waits()[0], milliseconds{19'000});
 }
 
+TEST(EndpointModel, LimitThatIsBackInADay_IsGivenUpAtOnce) {
+  Fixture fixture(answers_in_turn({error_answer(
+      429, "free-models-per-day", {"x-ratelimit-limit: 50", "x-ratelimit-remaining: 0", "x-ratelimit-reset: 86400"})}));
+  const base::Error error = fixture.failing();
+  EXPECT_TRUE(holds(error.message, "the server asks to wait 86400 s, which is too long")) << error.message;
+  EXPECT_EQ(fixture.server.requests().size(), 1U);
+  EXPECT_FALSE(fixture.chat().has_value());
+  EXPECT_TRUE(fixture.clock.waits().empty()) << "no other question is held up";
+}
+
 TEST(EndpointModel, WaitsUntilTheDateOfRetryAfter) {
   Fixture fixture(answers_in_turn(
       {error_answer(503, "maintenance", {"Retry-After: Sun, 06 Nov 1994 08:50:07 GMT"}), stream("ok")}));

@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <barrier>
 #include <cstdint>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -202,6 +204,32 @@ TEST(Gate, WaitsForAServerThatSaysNothingIsLeft) {
   EXPECT_EQ(waited(clock), milliseconds(30'000));
   ASSERT_TRUE(gate.enter({}, 400).has_value());
   EXPECT_EQ(waited(clock), milliseconds(35'000));
+}
+
+TEST(Gate, LongWaitForALimit_IsToldOnce) {
+  FakeClock clock;
+  std::vector<std::string> told;
+  Gate gate({.places = 100, .requests_per_minute = 1}, clock,
+            [&told](const std::string& text) { told.push_back(text); });
+  gate.learn({.requests = {.limit = 10, .remaining = 0, .reset = milliseconds(9'000)}});
+  ASSERT_TRUE(gate.enter({}).has_value());
+  EXPECT_TRUE(told.empty()) << "short";
+  gate.learn({.requests = {.limit = 10, .remaining = 0, .reset = milliseconds(90'000)}});
+  clock.on_wait([&] {
+    clock.on_wait({});
+    clock.set_back(milliseconds(80'000));  // another question comes meanwhile
+    ASSERT_TRUE(gate.enter({}).has_value());
+  });
+  ASSERT_TRUE(gate.enter({}).has_value());
+  EXPECT_EQ(told.at(0), "the server says that its rate limit is used up; the next question is asked in 90 s");
+  const std::size_t before = told.size();
+  EXPECT_EQ(std::ranges::count(told, told.at(0)), 1);
+  ASSERT_TRUE(gate.enter({}).has_value());
+  ASSERT_EQ(told.size(), before + 1);
+  EXPECT_EQ(told.back(), "requests_per_minute or tokens_per_minute is reached; the next question is asked in 60 s");
+  gate.hold_off(milliseconds(100'000));
+  ASSERT_TRUE(gate.enter({}).has_value());
+  EXPECT_EQ(told.size(), before + 1) << "the question that was sent away has told";
 }
 
 TEST(Gate, DoesNotBelieveAServerThatWouldBeWaitedForWithoutEnd) {
