@@ -247,8 +247,9 @@ base::Result<RoleModel> model_for(AgentRole role, const AgentFlags& flags, const
   if (given) {
     // The same model may be configured, and then its price is known.
     for (const auto& [name, model] : config.models) {
-      if (model.base_url == given->base_url && model.model == given->model && given->api != "mailbox")
-        given->price = model.price;
+      const bool same =
+          model.api == given->api && model.model == given->model && endpoint_of(model) == endpoint_of(*given);
+      if (same && model.price && given->api != "mailbox") given->price = model.price;
     }
     return RoleModel{role, given->base_url + given->dir + " " + given->model, *given};
   }

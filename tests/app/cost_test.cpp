@@ -86,6 +86,30 @@ TEST(Prices, DollarsAreLimitedOnlyWhereTheyCanBeCounted) {
   EXPECT_NE(price_text(roles->front().config).find("list price of 2025-10"), std::string::npos);
 }
 
+TEST(Prices, ModelOfTheFlags_HasThatOfItsTable) {
+  Config config;
+  ModelConfig& model = config.models["default"];
+  model.model = "m";
+  model.price = llm::Price{0, 0, 0};
+  SearchFlags flags;
+  flags.max_usd = 1;
+  flags.agents.model = "m";
+  const auto priced = [&](const std::string& api, const std::string& configured, const std::string& given) {
+    model.api = flags.agents.api = api;
+    model.base_url = configured;
+    flags.agents.base_url = given;
+    return settings_from(flags, config, environment_of()).has_value();
+  };
+  EXPECT_TRUE(priced("openai", "http://h/v1/", "http://h/v1"));
+  EXPECT_TRUE(priced("anthropic", "", "https://api.anthropic.com"));
+  EXPECT_TRUE(priced("gemini", "", ""));
+  EXPECT_FALSE(priced("openai", "http://h/v1", "http://other/v1"));
+  model.api = "anthropic";
+  model.base_url = flags.agents.base_url = "http://h/v1";
+  flags.agents.api = "openai";
+  EXPECT_FALSE(settings_from(flags, config, environment_of()));
+}
+
 TEST(Estimates, StandBesideTheTruth) {
   search::Estimate estimate;
   estimate.tokens = {100, 200, 300};
