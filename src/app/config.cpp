@@ -336,10 +336,17 @@ base::Result<std::string> output_of_key_command(const ModelConfig& model, const 
       return fail(ErrorCode::unauthenticated, name + " did not end within a minute; run it by hand to see why");
     }
   }
-  while (!key.empty() && (key.back() == '\n' || key.back() == '\r')) key.pop_back();
-  if (*status == 0 && !key.empty()) return key;
+  const bool printed = key.find_first_not_of("\r\n") != std::string::npos;
+  if (*status == 0 && printed) return key;
   return fail(ErrorCode::unauthenticated,
               name + " gave no key (exit status " + std::to_string(*status) + "); run it by hand to see why");
+}
+
+/// A key as its source gave it, which goes into one line of a header.
+base::Result<llm::Secret> one_line_key(std::string key, const std::string& source) {
+  while (!key.empty() && (key.back() == '\n' || key.back() == '\r')) key.pop_back();
+  if (key.find_first_of("\r\n") == std::string::npos) return llm::Secret(std::move(key));
+  return fail(ErrorCode::unauthenticated, source + " gives several lines; it must give the key alone");
 }
 
 std::chrono::milliseconds milliseconds_of(double seconds) {
@@ -371,7 +378,8 @@ base::Result<void> check_key_env(const std::string& name) {
 base::Result<llm::Secret> find_key(const ModelConfig& model, const Environment& environment,
                                    const std::stop_token& stop) {
   if (!model.key_env.empty()) {
-    if (auto value = environment(model.key_env)) return llm::Secret(std::move(*value));
+    if (auto value = environment(model.key_env))
+      return one_line_key(std::move(*value), "the environment variable " + model.key_env);
     if (model.key_command.empty()) {
       const std::string whose = model.base_url.empty() ? model.model : model.base_url;
       return fail(ErrorCode::unauthenticated, "the environment variable " + model.key_env +
@@ -381,7 +389,7 @@ base::Result<llm::Secret> find_key(const ModelConfig& model, const Environment& 
   }
   if (model.key_command.empty()) return llm::Secret();
   TRY_ASSIGN(std::string key, output_of_key_command(model, stop));
-  return llm::Secret(std::move(key));
+  return one_line_key(std::move(key), "key_command of " + model.model);
 }
 
 llm::EndpointOptions endpoint_options(const ModelConfig& model, llm::Secret key) {

@@ -258,6 +258,23 @@ TEST(FindKey, ComesFromTheEnvironmentOrACommandAndSaysWhatIsMissing) {
   EXPECT_EQ(find_key(model, environment_of({{model.key_env, "from-environment"}}))->reveal(), "from-environment");
 }
 
+TEST(FindKey, LineBreaks_AreTrimmedAtTheEndAndRefusedWithin) {
+  ModelConfig model;
+  model.model = "m";
+  model.key_env = "TEST_KEY";
+  EXPECT_EQ(find_key(model, environment_of({{"TEST_KEY", "sk-1\r\n"}}))->reveal(), "sk-1");
+  const auto variable = find_key(model, environment_of({{"TEST_KEY", "sk-1\nsk-2"}}));
+  ASSERT_FALSE(variable);
+  EXPECT_EQ(variable.error().code, base::ErrorCode::unauthenticated);
+  EXPECT_EQ(variable.error().message,
+            "the environment variable TEST_KEY gives several lines; it must give the key alone");
+  model.key_env.clear();
+  model.key_command = "printf 'sk-1\\nsk-2\\n'";
+  const auto command = find_key(model, environment_of());
+  ASSERT_FALSE(command);
+  EXPECT_EQ(command.error().message, "key_command of m gives several lines; it must give the key alone");
+}
+
 TEST(EndpointOptions, KeyCommandThatHoldsTheKey_IsNotQuoted) {
   ModelConfig model;
   model.key_command = "echo sk-in-the-command";
