@@ -17,13 +17,27 @@ std::string described(const Buffer& buffer) {
   return fmt::format("\"{}\" (line {})", buffer.name, buffer.line);
 }
 
+/// Of a kernel's own tensors in HBM together: what it computes is executed here, with all of them in memory. A core has
+/// 16 GiB.
+constexpr std::int64_t kMostScratchBytes = std::int64_t{4} << 30;
+
 class Checker {
  public:
   Checker(const Program& program, const Generation& chip) : program_(program), chip_(chip) {}
 
   Refusal run() {
+    std::int64_t scratch = 0;
     for (const Buffer& buffer : program_.buffers) {
       if (std::string message = tile(buffer); !message.empty()) return {buffer.line, std::move(message)};
+      if (buffer.space != Space::scratch) continue;
+      scratch += buffer.size() * kElementBytes;
+      if (scratch > kMostScratchBytes)
+        return {
+            buffer.line,
+            fmt::format(
+                "err_scratch_exceeds_limit: with {} the kernel's own tensors in HBM take {} MiB, and at most {} are "
+                "executed here; use smaller ones, or one again",
+                described(buffer), scratch >> 20, kMostScratchBytes >> 20)};
     }
     for (const Instruction& one : program_.instructions) {
       if (std::string message = instruction(one); !message.empty()) return {one.line, std::move(message)};

@@ -155,8 +155,9 @@ base::Result<std::string> ReferencePlaces::check(const Program& program,
     }
     if (std::isfinite(error) && error <= kAllowedOfPlace * kAllowedOfPlace * size) continue;
     return fmt::format(
-        "output {}: {} elements from {} on are not what the reference computes (relative difference {:.2g}, allowed "
-        "{:.2g})",
+        "output {}: {} elements from {} on are not what the reference computes when it is called with a few places of "
+        "each variable axis (relative difference {:.2g}, allowed {:.2g}); if it sums over a variable axis, write that "
+        "axis as a constant or add a workload of role check",
         program.buffers[program.outputs[one.output]].name, one.end - one.begin, cuts_[one.output].whole(one.begin),
         std::sqrt(error / std::max(size, 1e-300)), kAllowedOfPlace);
   }

@@ -83,6 +83,23 @@ std::vector<std::pair<std::vector<std::size_t>, Part>> groups_of(const Program& 
   return out;
 }
 
+/// One stretch in each of kStretches equal parts of an output, of the outputs in turn.
+std::vector<Stretch> stretches_all_over(const Program& program, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<Stretch> out;
+  for (int i = 0; i < kStretches; ++i) {
+    Stretch one;
+    one.output = static_cast<std::size_t>(i) % program.outputs.size();
+    const Buffer& buffer = program.buffers[program.outputs[one.output]];
+    const std::int64_t begin = buffer.size() * i / kStretches;
+    const std::int64_t part = std::max<std::int64_t>(buffer.size() * (i + 1) / kStretches - begin, 1);
+    one.begin = begin + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(part));
+    one.end = std::min(buffer.size(), one.begin + std::min(kMostInStretch, buffer.shape.back()));
+    out.push_back(one);
+  }
+  return out;
+}
+
 }  // namespace
 
 base::Result<Values> values_at(const Program& program, const std::vector<Stretch>& stretches,
@@ -128,9 +145,28 @@ base::Result<std::string> spot_check(const Program& candidate, const Program& ba
     if (std::isfinite(error) && error <= kAllowed * kAllowed * size) continue;
     return fmt::format(
         "output {}: elements {} to {} are not what the baseline computes on the same inputs (relative "
-        "difference {:.2g}, allowed {:.2g})",
+        "difference {:.2g}, allowed {:.2g}; the baseline was compared with the reference at the sizes of the other "
+        "workloads)",
         candidate.buffers[candidate.outputs[one.output]].name, one.begin, one.end - 1,
         std::sqrt(error / std::max(size, 1e-300)), kAllowed);
+  }
+  return std::string();
+}
+
+base::Result<std::string> finite_check(const Program& candidate, const Program& baseline,
+                                       const std::vector<std::span<const float>>& inputs, std::uint64_t seed,
+                                       const std::stop_token& stop) {
+  const std::vector<Stretch> stretches = stretches_all_over(baseline, seed);
+  TRY_ASSIGN(const Values expected, values_at(baseline, stretches, inputs, stop));
+  TRY_ASSIGN(const Values given, values_at(candidate, stretches, inputs, stop));
+  for (std::size_t number = 0; number < stretches.size(); ++number) {
+    for (std::size_t i = 0; i < given[number].size(); ++i) {
+      if (std::isfinite(given[number][i]) || !std::isfinite(expected[number][i])) continue;
+      const Stretch& one = stretches[number];
+      return fmt::format("output {}: element {} is {}, where the baseline computes {:.6g}",
+                         candidate.buffers[candidate.outputs[one.output]].name,
+                         one.begin + static_cast<std::int64_t>(i), given[number][i], expected[number][i]);
+    }
   }
   return std::string();
 }

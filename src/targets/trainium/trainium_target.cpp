@@ -74,6 +74,9 @@ class ModelledKernel final : public evaluation::LiveKernel {
   std::vector<std::vector<float>> outputs_;
 };
 
+/// Families of inputs in which what overflows, or divides by what has vanished, shows.
+constexpr std::array kSizes{model::Family::scaled_up, model::Family::scaled_down, model::Family::heavy};
+
 constexpr double kPeakFlops = 91.75e12;       ///< that the vendor's profiler divides by
 constexpr double kPeakFlopsPerByte = 223.78;  ///< the same over its bandwidth
 constexpr double kMegabyte = 1e6;
@@ -220,7 +223,9 @@ class TrainiumTarget final : public evaluation::HostTarget {
                                  std::stop_token stop) override {
     if (whole_) return check_whole(kernel, workload, stop);
     TRY_ASSIGN(const std::string wrong, check_places(kernel, workload, seed, stop));
-    return wrong.empty() ? wrong : "at random places: " + wrong;
+    if (!wrong.empty()) return "at random places: " + wrong;
+    TRY_ASSIGN(const std::string overflows, check_sizes(kernel, workload, seed, stop));
+    return overflows.empty() ? overflows : "with values of other sizes: " + overflows;
   }
 
   std::vector<ProfileItem> machine_code_profile(const model::Kernel& kernel, std::stop_token stop) override {
@@ -240,7 +245,21 @@ class TrainiumTarget final : public evaluation::HostTarget {
     TRY_ASSIGN(const TracedPlan* const plan, plan_of(*built, workload));
     TRY_ASSIGN(const TracedPlan* const right, plan_of(*baseline, workload));
     TRY(draw_inputs(workload, seed));
-    return trainium::spot_check(plan->program, right->program, {inputs_.begin(), inputs_.end()}, seed, stop);
+    return trainium::spot_check(plan->program, right->program, {declared_.inputs.begin(), declared_.inputs.end()}, seed,
+                                stop);
+  }
+
+  /// Places of raced workloads with values as the families of the task have them, which only smaller workloads met.
+  Result<std::string> check_sizes(const model::Kernel& kernel, const model::Workload& workload, std::uint64_t seed,
+                                  const std::stop_token& stop) {
+    if (kernel.id() == baseline_.id()) return std::string();
+    TRY(draw_sizes(workload, seed));
+    if (sizes_.inputs.empty()) return std::string();
+    TRY_ASSIGN(const BuiltPtr built, tracer_->build(kernel, stop));
+    TRY_ASSIGN(const BuiltPtr baseline, tracer_->build(baseline_, stop));
+    TRY_ASSIGN(const TracedPlan* const plan, plan_of(*built, workload));
+    TRY_ASSIGN(const TracedPlan* const right, plan_of(*baseline, workload));
+    return finite_check(plan->program, right->program, {sizes_.inputs.begin(), sizes_.inputs.end()}, seed, stop);
   }
 
   Result<std::string> check_whole(const model::Kernel& kernel, const model::Workload& workload,
@@ -262,31 +281,78 @@ class TrainiumTarget final : public evaluation::HostTarget {
   Result<std::string> check_by_reference(const Built& built, const model::Workload& workload, std::uint64_t seed,
                                          const std::stop_token& stop) {
     TRY_ASSIGN(const TracedPlan* const plan, plan_of(built, workload));
-    if (drawn_ != workload.name) places_.reset();
+    if (declared_.workload != workload.name) places_.reset();
     TRY(draw_inputs(workload, seed));
-    const std::vector<std::span<const float>> inputs(inputs_.begin(), inputs_.end());
+    const std::vector<std::span<const float>> inputs(declared_.inputs.begin(), declared_.inputs.end());
     if (!places_) {
       TRY_ASSIGN(places_, ReferencePlaces::compute(definition_, workload, inputs, reference_, seed));
     }
     return places_->check(plan->program, inputs, seed, stop);
   }
 
-  /// Inputs of the workload as declared, kept for the next kernel: kernels are traced without them.
+  /// Inputs of one workload, kept for the next kernel: kernels are traced without them.
+  struct Drawn {
+    std::string workload;
+    std::vector<std::vector<float>> inputs;
+  };
+
   Result<void> draw_inputs(const model::Workload& workload, std::uint64_t seed) {
-    if (drawn_ == workload.name) return {};
+    return draw(workload, declared_,
+                [&](const model::TensorSpec& input, evaluation::InputDraw draw, std::span<float> values) {
+                  draw.seed = evaluation::input_seed(seed, workload.name, 0, input.name);
+                  return evaluation::draw_input(draw, std::as_writable_bytes(values));
+                });
+  }
+
+  /// Each input in parts along its first axis, a part for each of kSizes that the input permits; with fewer places, one
+  /// of them for all. None where no input permits any.
+  Result<void> draw_sizes(const model::Workload& workload, std::uint64_t seed) {
+    bool any = false;
+    TRY(draw(workload, sizes_,
+             [&](const model::TensorSpec& input, evaluation::InputDraw draw, std::span<float> values) -> Result<void> {
+               std::vector<model::Family> families;
+               for (const model::Family size : kSizes) {
+                 const model::Family taken = evaluation::family_of_input(input, size);
+                 if (taken != model::Family::as_declared) families.push_back(taken);
+               }
+               any = any || !families.empty();
+               if (families.empty()) families = {model::Family::as_declared};
+               const std::int64_t places = draw.shape.empty() ? 1 : draw.shape.front();
+               const auto parts = static_cast<std::int64_t>(families.size());
+               const std::size_t each = values.size() / static_cast<std::size_t>(std::max<std::int64_t>(places, 1));
+               for (std::int64_t part = 0; part < (places < parts ? 1 : parts); ++part) {
+                 const std::int64_t begin = places < parts ? 0 : places * part / parts;
+                 const std::int64_t end = places < parts ? places : places * (part + 1) / parts;
+                 draw.seed = evaluation::input_seed(seed, workload.name, static_cast<int>(part) + 1, input.name);
+                 draw.family = families[places < parts ? draw.seed % families.size() : static_cast<std::size_t>(part)];
+                 if (!draw.shape.empty()) draw.shape.front() = end - begin;
+                 TRY(evaluation::draw_input(
+                     draw, std::as_writable_bytes(values.subspan(static_cast<std::size_t>(begin) * each,
+                                                                 static_cast<std::size_t>(end - begin) * each))));
+               }
+               return {};
+             }));
+    if (!any) sizes_.inputs.clear();
+    return {};
+  }
+
+  /// `fill` is called for each tensor, with its generator.
+  template <class Fill>
+  Result<void> draw(const model::Workload& workload, Drawn& drawn, const Fill& fill) {
+    if (drawn.workload == workload.name) return {};
     const model::AxisValues axes = model::bind_axes(definition_, workload);
-    inputs_.clear();
-    drawn_.clear();
+    drawn = {};
     for (const model::TensorSpec& input : definition_.inputs) {
       if (!input.shape) continue;
       TRY_ASSIGN(model::InitSpec init, model::bound(model::init_of(workload, input), axes));
-      std::vector<float>& values = inputs_.emplace_back(static_cast<std::size_t>(model::element_count(input, axes)));
-      TRY(evaluation::draw_input(
-          {std::move(init), input.dtype, model::shape_of(input, axes), model::Family::as_declared,
-           evaluation::input_seed(seed, workload.name, 0, input.name)},
-          std::as_writable_bytes(std::span(values))));
+      std::vector<float>& values =
+          drawn.inputs.emplace_back(static_cast<std::size_t>(model::element_count(input, axes)));
+      TRY(fill(
+          input,
+          evaluation::InputDraw{.init = std::move(init), .dtype = input.dtype, .shape = model::shape_of(input, axes)},
+          std::span(values)));
     }
-    drawn_ = workload.name;
+    drawn.workload = workload.name;
     return {};
   }
 
@@ -304,12 +370,12 @@ class TrainiumTarget final : public evaluation::HostTarget {
   Generation chip_;
   std::string constants_;  ///< where they are from; empty: they are chip.hpp's
   model::Kernel baseline_;
-  std::vector<std::vector<float>> inputs_;  ///< of the workload that was looked at last
-  std::string drawn_;                       ///< its name
-  std::optional<ReferencePlaces> places_;   ///< of the same workload
-  std::optional<WholeOutputs> whole_;       ///< where outputs are checked as the public benchmark does
-  bool checks_ = false;                     ///< whether the task has a workload that is executed whole
-  model::AxisValues workload_;              ///< that a profile tells of
+  Drawn declared_;                         ///< of the workload that was looked at last
+  Drawn sizes_;                            ///< of it as well
+  std::optional<ReferencePlaces> places_;  ///< of the same workload
+  std::optional<WholeOutputs> whole_;      ///< where outputs are checked as the public benchmark does
+  bool checks_ = false;                    ///< whether the task has a workload that is executed whole
+  model::AxisValues workload_;             ///< that a profile tells of
   std::unique_ptr<Tracer> tracer_;
 };
 

@@ -102,6 +102,17 @@ TEST(TrainiumSpotCheck, OneTileOfFourWrong_IsSeenNearlyAlways) {
   EXPECT_NE(checked(tiles({2, 2.5, 2.5, 2.01}), 1).find("output y: elements "), std::string::npos);
 }
 
+TEST(TrainiumSpotCheck, OverflowOfOneTile_IsSeenAlways_AndRoundingIsNone) {
+  const std::vector<float> x(4096, 1e5F);
+  const Program baseline = tiles({2, 2, 2, 2});
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    EXPECT_NE(finite_check(tiles({2, 2, 1e35, 2}), baseline, {x}, seed, {}).value().find("is inf, where"),
+              std::string::npos);
+    EXPECT_EQ(finite_check(tiles({2, 2, 2.1, 2}), baseline, {x}, seed, {}).value(), "");
+    EXPECT_EQ(finite_check(tiles({2, 1e35, 2, 2}), tiles({2, 1e36, 2, 2}), {x}, seed, {}).value(), "");
+  }
+}
+
 TEST(TrainiumSpotCheck, Places_AreDrawnAnew) {
   const Program program = tiles({2, 2, 2, 2});
   EXPECT_NE(draw_stretches(program, 1, 1).front().begin, draw_stretches(program, 1, 2).front().begin);
