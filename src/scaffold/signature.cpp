@@ -136,7 +136,7 @@ class SignatureReader {
       if (!is_stated(stated_.outputs, name)) continue;
       return fail(ErrorCode::invalid_argument, name + " is given as --out and as --inout; --inout says both");
     }
-    if (stated_.outputs.empty() && stated_.inouts.empty() && function_.return_type == "void") {
+    if (stated_.outputs.empty() && stated_.inouts.empty() && function_.return_value_type == "void") {
       return fail(ErrorCode::invalid_argument, "nothing says what " + function_.name +
                                                    " writes; add --out with one of " + known +
                                                    ", or --inout for what it changes in place");
@@ -373,23 +373,23 @@ class SignatureReader {
 
   /// What the function returns becomes an output of one element, the last.
   Result<void> read_result() {
-    if (function_.return_type == "void") return {};
+    if (function_.return_value_type == "void") return {};
     KernelParameter result;
     result.role = ParameterRole::output;
     result.is_returned = true;
     const std::string_view text = unit_.text(function_.extent);
     result.name = result.task_name = has_word(text, "result") ? "returned_value" : "result";
     result.type.form = ParameterForm::pointer;
-    result.type.element = function_.return_type;
+    result.type.element = function_.return_value_type;
     result.is_tensor = true;
     result.shape.emplace();
-    const auto dtype = dtype_of(function_.return_type);
+    const auto dtype = dtype_of(function_.return_value_type);
     if (!dtype) {
       return fail(ErrorCode::unsupported, function_.name + " returns " + function_.return_type +
                                               "; a kernel gives numbers: let it write its result through a pointer");
     }
     result.dtype = *dtype;
-    result.declaration = function_.return_type + "* " + result.name;
+    result.declaration = function_.return_value_type + "* " + result.name;
     result_.parameters.push_back(std::move(result));
     return {};
   }

@@ -436,7 +436,9 @@ class Reader {
     if (cursor_kind == CXCursor_CXXMethod) {
       function.kind = api_.CXXMethod_isStatic(cursor) != 0 ? FunctionKind::static_member : FunctionKind::member;
     }
-    function.return_type = take(api_.getTypeSpelling(api_.getCursorResultType(cursor)));
+    const CXType result = api_.getCursorResultType(cursor);
+    function.return_type = take(api_.getTypeSpelling(result));
+    function.return_value_type = without_const(take(api_.getTypeSpelling(api_.getCanonicalType(result))));
     function.extent = extent(cursor);
     for (const CXCursor child : children(cursor)) {
       const CXCursorKind kind = api_.getCursorKind(child);

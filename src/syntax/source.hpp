@@ -110,7 +110,8 @@ struct Function {
   std::string name;
   std::string scope;  ///< named namespaces and classes around it, each with its "::": "app::Filter::"
   FunctionKind kind = FunctionKind::plain;
-  std::string return_type;
+  std::string return_type;        ///< as spelled: "uint32_t"
+  std::string return_value_type;  ///< canonical, without const: "unsigned int"
   std::vector<Parameter> parameters;
   Extent extent;               ///< whole definition, `extern "C"` of a single declaration and templates not included
   Extent body;                 ///< with its braces

@@ -214,7 +214,7 @@ TEST_F(Kinds, Arrays_BringTheirExtents) {
 
 TEST_F(Kinds, Results_AreOutputs) {
   const model::Task task = patched(
-      "double f(const double* x, int n) {\n  if (n < 0) return -1;\n  double sum = 0;\n"
+      "using Scalar = double;\nScalar f(const double* x, int n) {\n  if (n < 0) return -1;\n  double sum = 0;\n"
       "  for (int i = 0; i < n; ++i) sum += x[i];\n  return sum;\n}",
       "int main() { const double x[3] = {1, 2, 4}; std::printf(\"%g %g\\n\", f(x, 3), f(x, -2)); }",
       {.shapes = {"x=n"}, .axes = {"n=64"}, .inits = kDrawX});

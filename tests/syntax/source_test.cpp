@@ -30,6 +30,13 @@ TEST(Source, SignatureWithTypesAndConstness) {
   EXPECT_EQ(unit.text(function.body), "{ (void)x; }");
 }
 
+TEST(Source, ResultsHaveTheirCanonicalType) {
+  const Unit unit = read("typedef unsigned int word;\nstatic const word f() { return 1; }\n");
+  ASSERT_EQ(unit.functions.size(), 1U);
+  EXPECT_EQ(unit.functions.front().return_type, "const word");
+  EXPECT_EQ(unit.functions.front().return_value_type, "unsigned int");
+}
+
 TEST(Source, FindsDefinitionsInLinkageBlocksAndNamespaces) {
   const Unit unit = read(
       "extern \"C\" void a() {}\nextern \"C\" { void b() {} }\nnamespace n { void c() {} }\nstatic inline int d() { "
