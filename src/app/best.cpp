@@ -14,6 +14,7 @@
 #include "report/format.hpp"
 #include "report/text_width.hpp"
 #include "scaffold/cmake_patch.hpp"
+#include "scaffold/openmp.hpp"
 #include "scaffold/program_build.hpp"
 #include "scaffold/scaffold.hpp"
 #include "scaffold/winner_patch.hpp"
@@ -83,9 +84,6 @@ base::Result<void> Delivery::choose_form(Part& part) const {
   const model::Solution& winner = part.winner.solution;
   const model::Task& task = run.task;
   const std::string name = task.entry->function;
-  ports_.say(fmt::format("{}: {} confirmed, compiled with {}", name,
-                         part.winner.speedup ? report::format_ratio(*part.winner.speedup) : "",
-                         fmt::join(measured_flags(winner), " ")));
   part.form = form_without_measuring(winner);
   const auto file = scaffold::entry_file({task, winner, run.task_folder, {}});
   TRY_ASSIGN(part.build,
@@ -93,17 +91,28 @@ base::Result<void> Delivery::choose_form(Part& part) const {
   if (!part.build && !options_.build_command.empty()) {
     TRY_ASSIGN(part.build, flags_by_building(file));
   }
+  const auto openmp = scaffold::openmp_advice(task, winner, part.build ? &*part.build : nullptr);
+  if (!openmp.refusal.empty()) return base::fail(base::ErrorCode::unsupported, openmp.refusal);
+  if (!openmp.warning.empty()) ports_.say("warning: " + openmp.warning);
+  ports_.say(fmt::format("{}: {} confirmed, compiled with {}", name,
+                         part.winner.speedup ? report::format_ratio(*part.winner.speedup) : "",
+                         fmt::join(measured_flags(winner), " ")));
   if (!part.build) {
     note("how your build compiles " + file.filename().string() +
          " is not known, so the gain in your build was not measured; name its compile_commands.json with "
          "--compile-commands, or add flags = [\"-O2\"] to [entry]");
     return {};
   }
+  if (task.cpu.threads > 1) std::erase(part.build->left_out, "-fopenmp");
   if (!part.build->left_out.empty()) {
     note(fmt::format("of your build's flags, not on the list of those that are measured with: {}",
                      fmt::join(part.build->left_out, " ")));
   }
   if (options_.no_measure) return {};
+  if (!openmp.no_measuring.empty()) {
+    note("the gain in your build was not measured: " + openmp.no_measuring);
+    return {};
+  }
   const auto race = with_progress("measuring the gain as your build compiles it", [&] {
     return race_in_user_build(shell_, options_.device, task, winner, *part.build);
   });

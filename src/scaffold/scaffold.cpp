@@ -14,6 +14,7 @@
 #include "scaffold/entry_content.hpp"
 #include "scaffold/extract.hpp"
 #include "scaffold/kernel_text.hpp"
+#include "scaffold/openmp.hpp"
 #include "scaffold/operator_task.hpp"
 #include "scaffold/real_source.hpp"
 #include "scaffold/signature.hpp"
@@ -258,7 +259,8 @@ std::string format_toml(const Signature& signature, const Stated& stated, Draft&
   const char* const partly = signature.reads_everything ? "" : "  # inputs are not counted: data says how much is read";
   if (const std::string bytes = least_bytes(signature); !bytes.empty()) toml.line("bytes = \"" + bytes + "\"" + partly);
   toml.section("[cpu]");
-  toml.line("threads = 1");
+  const bool threaded = has_omp_parallel(draft.baseline);
+  threaded ? toml.open("threads", "cpu.threads", kThreadsToState) : toml.line("threads = 1");
   toml.line("cache = \"cold\"");
   write_entry(toml, *draft.task.entry);
   draft.open = toml.places();
@@ -512,6 +514,7 @@ Result<Draft> make_draft(const syntax::Clang& clang, const ScaffoldOptions& opti
   Signature of_kernel = adapted;
   of_kernel.ties.clear();  // the reference alone writes them
   TRY_ASSIGN(const std::string definition, kernel_definition(of_kernel, "kernel", unit, *function));
+  if (has_omp_parallel(kept)) draft.notes.push_back(extract.function + kStartsThreads);
   draft.baseline = "// Made by accelopt init from " + extract.function + " in " + options.file.filename().string() +
                    ".\n" + "#include \"task.h\"\n\n" + needed_includes(definition, around.before) +
                    around.around(definition);

@@ -18,9 +18,19 @@ namespace {
 namespace fs = std::filesystem;
 using base::Result;
 
+/// -fopenmp, and what other compilers call it; -fopenmp-simd starts no threads.
+std::optional<OpenMp> openmp_of(const std::string& argument) {
+  if (argument == "-fno-openmp" || argument == "-qno-openmp") return OpenMp::off;
+  for (const char* name : {"-fopenmp", "-qopenmp", "-fiopenmp"}) {
+    if (argument == name || argument.starts_with(std::string(name) + "=")) return OpenMp::on;
+  }
+  return std::nullopt;
+}
+
 void read_arguments(const std::vector<std::string>& arguments, const fs::path& folder, UserBuild& build) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& argument = arguments[i];
+    build.openmp = openmp_of(argument).value_or(build.openmp);
     std::string value;
     std::string option;
     for (const char* name : {"-isystem", "-iquote", "-I", "-D", "-U"}) {
@@ -115,6 +125,7 @@ std::string with_macros(const std::string& source, const HeaderFolders& folders)
 UserBuild user_build_of(const std::vector<std::string>& arguments, const fs::path& folder, const std::string& source) {
   UserBuild build;
   build.source = source;
+  build.openmp = OpenMp::off;
   read_arguments(arguments, folder, build);
   name_defaults(build.flags);
   return build;

@@ -11,12 +11,16 @@
 
 namespace accelopt::scaffold {
 
+/// Whether a build makes `#pragma omp` start threads.
+enum class OpenMp { unknown, off, on };
+
 struct UserBuild {
   std::string source;               ///< where the flags come from: "[entry] flags", a compile_commands.json
   std::vector<std::string> flags;   ///< that decide how a kernel is compiled, each on the allow-list, -O and -march too
   std::vector<std::string> search;  ///< -I, -iquote, -isystem (absolute), -D, -U and -std, for reading the file
   std::vector<std::filesystem::path> folders;  ///< of `search`
   std::vector<std::string> left_out;           ///< flags for code generation that are not on the allow-list
+  OpenMp openmp = OpenMp::unknown;             ///< by -fopenmp, which is in `left_out`, too
 };
 
 /// Where a file's headers are looked for, and what else its build has it mean.
