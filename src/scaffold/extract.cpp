@@ -320,6 +320,12 @@ class Reduction {
   std::size_t errors_ = 0;
 };
 
+std::string included_lines(const HeaderFolders& folders) {
+  std::string lines;
+  for (const std::filesystem::path& file : folders.included) lines += "#include \"" + file.string() + "\"\n";
+  return lines;
+}
+
 }  // namespace
 
 std::vector<Chunk> top_level_chunks(const std::string& source) {
@@ -327,7 +333,7 @@ std::vector<Chunk> top_level_chunks(const std::string& source) {
 }
 
 std::string with_headers(const std::string& source, const HeaderFolders& folders) {
-  return HeaderInliner(folders).run(plain_text(source));
+  return HeaderInliner(folders).run(with_first_lines(plain_text(source), included_lines(folders)));
 }
 
 Result<syntax::Unit> read_unit(const syntax::Clang& clang, const std::string& source, model::Language language,
@@ -343,7 +349,8 @@ Result<syntax::Unit> read_user_file(const syntax::Clang& clang, const std::strin
   }
   arguments.insert(arguments.end(), folders.macros.begin(), folders.macros.end());
   arguments.insert(arguments.end(), folders.standard.begin(), folders.standard.end());
-  return syntax::parse(clang, {source, language, {}, arguments});
+  // Not by -include: beside a header on disk may lie what another compiler made of it (.gch).
+  return syntax::parse(clang, {source, language, {}, arguments, included_lines(folders)});
 }
 
 Result<std::size_t> count_errors(const syntax::Clang& clang, const std::string& source, model::Language language,
@@ -543,6 +550,10 @@ Result<Extract> extract_function(const syntax::Clang& clang, const std::string& 
   Reduction reduction(clang, whole, language);
   TRY(reduction.reduce(graph.needed, graph.callers, unit.errors.size()));
   Extract result{reduction.text(), name, {}};
+  if (!folders.not_read.empty()) {
+    result.notes.push_back("of your build's options, not read: " + base::joined(folders.not_read, " ") +
+                           "; look whether baseline and reference are what your build compiles");
+  }
   if (const std::string macro = open_macro(result.source); !macro.empty()) {
     result.notes.push_back("the code depends on " + macro + ", which accelopt's compiler (-march=native, " +
                            (language == model::Language::c ? "gnu17" : "gnu++20") +

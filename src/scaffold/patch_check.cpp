@@ -40,6 +40,7 @@ class Checker {
       add(build_->search);
       add(build_->flags);
       job.readable.insert(job.readable.end(), build_->folders.begin(), build_->folders.end());
+      job.readable.insert(job.readable.end(), build_->included.begin(), build_->included.end());
       // Headers of the same repository, wherever they include one another from.
       job.readable.push_back(repository_of(file.path));
     } else {

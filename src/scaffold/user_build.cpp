@@ -27,18 +27,47 @@ std::optional<OpenMp> openmp_of(const std::string& argument) {
   return std::nullopt;
 }
 
+/// What `-include NAME` finds: in the folder of the call, then as a "quoted" name does. Empty: nothing.
+fs::path included_file(const std::string& name, const fs::path& folder, const UserBuild& build) {
+  std::vector<fs::path> places{folder};
+  places.insert(places.end(), build.folders.begin(), build.folders.end());
+  for (const fs::path& place : places) {
+    std::error_code ignored;
+    if (fs::is_regular_file(place / name, ignored)) return (place / name).lexically_normal();
+  }
+  return {};
+}
+
+/// Options that accelopt does not follow, with a value in the next argument or none.
+bool is_not_read(const std::string& argument) {
+  static const std::set<std::string> kWhole{"-include-pch", "-idirafter",  "-iprefix", "-isysroot",
+                                            "-nostdinc",    "-nostdinc++", "-undef"};
+  return kWhole.contains(argument) || argument.starts_with("@") || argument.starts_with("-Wp,") ||
+         argument.starts_with("--sysroot") || argument.starts_with("--config");
+}
+
 void read_arguments(const std::vector<std::string>& arguments, const fs::path& folder, UserBuild& build) {
+  std::vector<std::string> included;  // found when all folders are known
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& argument = arguments[i];
     build.openmp = openmp_of(argument).value_or(build.openmp);
     std::string value;
     std::string option;
-    for (const char* name : {"-isystem", "-iquote", "-I", "-D", "-U"}) {
+    if (is_not_read(argument)) {
+      build.not_read.push_back(argument);
+      continue;
+    }
+    for (const char* name : {"--include=", "--include", "-include", "--imacros=", "--imacros", "-imacros", "-isystem",
+                             "-iquote", "-I", "-D", "-U"}) {
       if (!argument.starts_with(name)) continue;
       option = name;
       value = argument.substr(option.size());
       if (value.empty() && i + 1 < arguments.size()) value = arguments[++i];
       break;
+    }
+    if (option.find("-include") != std::string::npos || option.find("-imacros") != std::string::npos) {
+      included.push_back(value);
+      continue;
     }
     if (!option.empty() && option.starts_with("-i")) option = option == "-isystem" ? "-isystem" : "-iquote";
     if (option == "-D" || option == "-U") {
@@ -54,6 +83,15 @@ void read_arguments(const std::vector<std::string>& arguments, const fs::path& f
     } else if (argument.starts_with("-O") || argument.starts_with("-f") || argument.starts_with("-m")) {
       build.left_out.push_back(argument);
     }
+  }
+  for (const std::string& name : included) {
+    const fs::path file = included_file(name, folder, build);
+    if (file.empty()) {
+      build.not_read.push_back("-include " + name);
+      continue;
+    }
+    build.search.insert(build.search.end(), {"-include", file.string()});
+    build.included.push_back(file);
   }
 }
 
@@ -114,6 +152,10 @@ std::string with_macros(const std::string& source, const HeaderFolders& folders)
     if (option.starts_with("-D") && lines.find(" " + name) != std::string::npos) lines += "#undef " + name + "\n";
     lines += macro_line(option) + "\n";
   }
+  return with_first_lines(source, lines);
+}
+
+std::string with_first_lines(const std::string& source, const std::string& lines) {
   if (lines.empty()) return source;
   // A comment that begins the file stays above, unless it is the function's own.
   const std::vector<Chunk> chunks = top_level_chunks(source);
@@ -170,10 +212,22 @@ HeaderFolders header_folders_of(const fs::path& file) {
     if (option.starts_with("-D") || option.starts_with("-U")) out.macros.push_back(option);
     if (option.starts_with("-std=")) out.standard = {option};
   }
+  out.not_read = (*build)->not_read;
   const fs::path repository = repository_of(whole);
+  const auto is_own = [&](const fs::path& there) {
+    return !there.lexically_relative(repository).native().starts_with("..");
+  };
   for (const fs::path& folder : (*build)->folders) {
     const fs::path there = fs::weakly_canonical(folder, ignored);
-    if (!there.lexically_relative(repository).native().starts_with("..")) out.searched.push_back(there);
+    if (is_own(there)) out.searched.push_back(there);
+  }
+  for (const fs::path& one : (*build)->included) {
+    const fs::path there = fs::weakly_canonical(one, ignored);
+    if (is_own(there)) {
+      out.included.push_back(there);
+    } else {
+      out.not_read.push_back("-include " + one.string());
+    }
   }
   return out;
 }

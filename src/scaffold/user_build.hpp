@@ -18,17 +18,21 @@ struct UserBuild {
   std::string source;               ///< where the flags come from: "[entry] flags", a compile_commands.json
   std::vector<std::string> flags;   ///< that decide how a kernel is compiled, each on the allow-list, -O and -march too
   std::vector<std::string> search;  ///< -I, -iquote, -isystem (absolute), -D, -U and -std, for reading the file
-  std::vector<std::filesystem::path> folders;  ///< of `search`
-  std::vector<std::string> left_out;           ///< flags for code generation that are not on the allow-list
-  OpenMp openmp = OpenMp::unknown;             ///< by -fopenmp, which is in `left_out`, too
+  std::vector<std::filesystem::path> folders;     ///< of `search`
+  std::vector<std::filesystem::path> included{};  ///< by -include and -imacros before the file, in `search`, too
+  std::vector<std::string> not_read{};            ///< options that may change what the file means
+  std::vector<std::string> left_out;              ///< flags for code generation that are not on the allow-list
+  OpenMp openmp = OpenMp::unknown;                ///< by -fopenmp, which is in `left_out`, too
 };
 
 /// Where a file's headers are looked for, and what else its build has it mean.
 struct HeaderFolders {
-  std::filesystem::path own;                    ///< the file's: for "quoted" names
-  std::vector<std::filesystem::path> searched;  ///< its build's, those of the file's repository: for all names
-  std::vector<std::string> macros{};            ///< its build's -D and -U, in order
-  std::vector<std::string> standard{};          ///< its build's -std=, if it names one
+  std::filesystem::path own;                      ///< the file's: for "quoted" names
+  std::vector<std::filesystem::path> searched;    ///< its build's, those of the file's repository: for all names
+  std::vector<std::string> macros{};              ///< its build's -D and -U, in order
+  std::vector<std::string> standard{};            ///< its build's -std=, if it names one
+  std::vector<std::filesystem::path> included{};  ///< what its build includes before it, of the file's repository
+  std::vector<std::string> not_read{};            ///< options of its build that may change what the file means
 };
 
 /// The flags of the file's build: those `stated` by [entry], else those in `commands`, else in the first
@@ -45,6 +49,9 @@ HeaderFolders header_folders_of(const std::filesystem::path& file);
 
 /// The text with lines for those of the build's macros that it names, which then holds without the build's -D and -U.
 std::string with_macros(const std::string& source, const HeaderFolders& folders);
+
+/// The text with lines before all of its code.
+std::string with_first_lines(const std::string& source, const std::string& lines);
 
 /// "#define A 1" of "-DA", "#undef A" of "-UA".
 std::string macro_line(const std::string& option);

@@ -537,6 +537,7 @@ std::string beginning_of(const ParseInput& input, const std::vector<std::string>
   std::string out;
   for (const std::string& argument : arguments) out += argument + '\0';
   for (const HeaderFile& header : input.headers) out += header.name + '\0' + header.text + '\0';
+  out += input.before + '\0';
   const std::vector<Include> includes = includes_of(input.source);
   return out + (includes.empty() ? std::string() : input.source.substr(0, includes.back().line.end));
 }
@@ -558,14 +559,19 @@ Result<Unit> parse(const Clang& clang, const ParseInput& input) {
   }
   arguments.insert(arguments.end(), clang.system_arguments().begin(), clang.system_arguments().end());
   arguments.insert(arguments.end(), input.arguments.begin(), input.arguments.end());
+  std::vector<HeaderFile> headers = input.headers;
+  if (!input.before.empty()) {
+    headers.push_back({"accelopt_before.h", input.before});
+    arguments.insert(arguments.end(), {"-include", folder + headers.back().name});
+  }
   std::vector<const char*> argument_pointers;
   for (const std::string& argument : arguments) argument_pointers.push_back(argument.c_str());
 
   std::vector<std::string> names = {name};
-  for (const HeaderFile& header : input.headers) names.push_back(folder + header.name);
+  for (const HeaderFile& header : headers) names.push_back(folder + header.name);
   std::vector<CXUnsavedFile> files = {{names[0].c_str(), input.source.c_str(), input.source.size()}};
-  for (std::size_t i = 0; i < input.headers.size(); ++i) {
-    files.push_back({names[i + 1].c_str(), input.headers[i].text.c_str(), input.headers[i].text.size()});
+  for (std::size_t i = 0; i < headers.size(); ++i) {
+    files.push_back({names[i + 1].c_str(), headers[i].text.c_str(), headers[i].text.size()});
   }
   Unit result;
   result.source = input.source;

@@ -162,6 +162,7 @@ struct ParseInput {
   model::Language language = model::Language::cpp;  ///< c or cpp
   std::vector<HeaderFile> headers;
   std::vector<std::string> arguments;  ///< further compiler arguments; "-std=" defaults to c17 or c++20
+  std::string before{};                ///< the text of a header that is read before the source, as by -include
 };
 
 /// Reads the file. Headers that cannot be found are left out, and what does not depend on them is read.

@@ -359,6 +359,38 @@ TEST(Scaffold, TakesTheCodeThatTheUsersBuildCompiles) {
   EXPECT_EQ(patch->files.front().after.find("#undef"), std::string::npos) << patch->files.front().after;
 }
 
+TEST(Scaffold, ReadsWhatTheUsersBuildIncludesFirst) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const Repository repository("gain.c",
+                              "#ifdef HAVE_GAIN\nvoid gain(const float* x, float* y, int n) {\n"
+                              "  for (int i = 0; i < n; ++i) y[i] = x[i] * GAIN;\n}\n#else\n"
+                              "void gain(const float* x, float* y, int n) {\n"
+                              "  for (int i = 0; i < n; ++i) y[i] = x[i] / 3;\n}\n#endif\n");
+  repository.write("build/config.h", "/* Made by configure. */\n#define HAVE_GAIN 1\n#define UNUSED 1\n");
+  repository.write("include/more.h", "#define GAIN 7.0f\n");
+  repository.write("compile_commands.json", R"([{"directory": ")" + (repository.path() / "build").string() +
+                                                R"(", "command": "gcc -include config.h -imacros more.h -I../include )"
+                                                R"(-c ../src/gain.c", "file": "../src/gain.c"}])");
+  const model::Task task = scoped(*clang, repository, "gain", "task");
+  const std::string& baseline = model::main_text(task.baseline);
+  EXPECT_NE(baseline.find("#define HAVE_GAIN 1\n"), std::string::npos) << baseline;
+  EXPECT_NE(baseline.find("#define GAIN 7.0f\n"), std::string::npos) << baseline;
+  EXPECT_NE(baseline.find("y[i] = x[i] * GAIN;"), std::string::npos) << baseline;
+  EXPECT_EQ(baseline.find("UNUSED"), std::string::npos) << baseline;
+  const auto patch = make_winner_patch({{task, task.baseline, repository.path() / "task", {}}});
+  ASSERT_TRUE(patch.has_value()) << patch.error().message;
+  repository.write("src/gain.c", patch->files.front().after);
+  const auto built = repository.run("cd build && gcc -include config.h -imacros more.h -I../include -c ../src/gain.c");
+  EXPECT_EQ(built.first, 0) << built.second << patch->files.front().after;
+}
+
+TEST(UserBuild, OptionsThatAreNotFollowed_AreNamed) {
+  const UserBuild build = user_build_of({"-include", "nowhere.h", "@flags", "-Wp,-DX", "-O2"}, "/nowhere", "a build");
+  EXPECT_EQ(build.not_read, (std::vector<std::string>{"@flags", "-Wp,-DX", "-include nowhere.h"}));
+  EXPECT_TRUE(build.included.empty());
+}
+
 TEST(WinnerPatch, OfAFileThatBeginsWithTheFunction_HasItsIncludesFirst) {
   const auto clang = load_clang();
   if (!clang) GTEST_SKIP() << "libclang is not installed";
