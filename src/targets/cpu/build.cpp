@@ -448,15 +448,17 @@ base::Result<BuiltKernelPtr> KernelBuilder::build_reference(const std::string& r
   const Workshop shop{options_.compiler, options_.gate, options_.cores, folder.path(), std::move(stop)};
   TRY(base::write_file(folder.path() / "task.h", header));
   TRY(base::write_file(folder.path() / "glue.o", glue));
-  TRY(base::write_file(folder.path() / "reference.cpp", task_.reference.text));
+  const bool cpp = fs::path(task_.reference.name).extension() != ".c";
+  const std::string name = cpp ? "reference.cpp" : "reference.c";
+  TRY(base::write_file(folder.path() / name, task_.reference.text));
   // Clear and slow is fine; contraction would make double and float runs differ in more than rounding.
   TRY_ASSIGN(const auto compiled,
-             shop.run({"-O2", "-fPIC", "-std=gnu++20", "-w", "-ffp-contract=off", "-fvisibility=hidden", definition,
-                       "-include", "task.h", "-c", "reference.cpp", "-o", "reference.o"},
-                      true));
+             shop.run({"-O2", "-fPIC", cpp ? "-std=gnu++20" : "-std=gnu17", "-w", "-ffp-contract=off",
+                       "-fvisibility=hidden", definition, "-include", "task.h", "-c", name, "-o", "reference.o"},
+                      cpp));
   const auto broken = [&](const sandbox::RunResult& ran) {
     return base::fail(ErrorCode::invalid_argument,
-                      "the task's reference does not build:\n" + failure_text(ran, {"reference.cpp"}));
+                      "the task's reference does not build:\n" + failure_text(ran, {name}));
   };
   if (!compiled.state.exited || compiled.state.code != 0) return broken(compiled);
   sandbox::RunResult linked;

@@ -355,6 +355,31 @@ TEST(Builder, TunedNamesAreMacros) {
       << (*rejected)->report.diagnostics;
 }
 
+TEST(Builder, AReferenceInC_IsBuiltAsC) {
+  const auto compiler = find_compiler("", kPath);
+  ASSERT_TRUE(compiler);
+  model::Task task = small_task();
+  task.reference = {
+      "reference.c",
+      "#include \"task.h\"\n#include <math.h>\n#include <stdlib.h>\n"
+      "_Static_assert(sizeof(exp((real)1)) == sizeof(real), \"computes in real\");\n"
+      "static real same(real I) { return I; }\n"
+      "void reference(const real *restrict x, const real *restrict g, real s, real *restrict y, int64_t M) {\n"
+      "  real *new = malloc(sizeof *new);\n  *new = same(s);\n"
+      "  for (int64_t i = 0; i < M; ++i) y[i] = *new;\n  free(new);\n}\n"};
+  for (const char* real : {"double", "float"}) {
+    const auto builder = KernelBuilder::create(task, {*compiler, {}, nullptr}, {});
+    ASSERT_TRUE(builder);
+    const auto reference = (*builder)->build_reference(real, {});
+    EXPECT_TRUE(reference.has_value()) << reference.error().message;
+  }
+  task.reference.text += "int broken = nothing;\n";
+  const auto builder = KernelBuilder::create(task, {*compiler, {}, nullptr}, {});
+  const auto broken = (*builder)->build_reference("double", {});
+  ASSERT_FALSE(broken);
+  EXPECT_NE(broken.error().message.find("reference.c:12:"), std::string::npos) << broken.error().message;
+}
+
 TEST(Builder, AReferenceThatDoesNotBuildIsAnError) {
   const auto compiler = find_compiler("", kPath);
   ASSERT_TRUE(compiler);
