@@ -188,6 +188,7 @@ base::Result<ArenaProcess> ArenaProcess::start(const ArenaOptions& options, cons
   TRY_ASSIGN(const base::FileDescriptor set_up_file,
              sealed_file({reinterpret_cast<const char*>(setup.get()), sizeof *setup}));
   TRY_ASSIGN(const base::FileDescriptor object, sealed_file(kernel.shared_object));
+  out.asserts_ = kernel.shared_object.find("__assert_fail") != std::string::npos;
 
   sandbox::SpawnOptions spawn;
   spawn.program = options.program;
@@ -272,6 +273,7 @@ ArenaProcess::ArenaProcess(ArenaProcess&& other) noexcept
       schedule_file_(std::move(other.schedule_file_)),
       place_file_(std::move(other.place_file_)),
       threads_(other.threads_),
+      asserts_(other.asserts_),
       helpers_(std::move(other.helpers_)),
       home_begin_(other.home_begin_),
       home_end_(other.home_end_),
@@ -299,6 +301,8 @@ void ArenaProcess::reap(const sandbox::ExitState& state) {
   if (fault == SIGSYS && call == "tgkill") {
     death_ =
         "aborted or raised a signal (tgkill): a failed assertion, a corrupted heap or an exception that nothing caught";
+  } else if (fault == SIGSYS && asserts_ && (call == "write" || call == "writev")) {
+    death_ = "failed an assertion, most likely: it calls assert, and wrote a message (" + call + "), which ended it";
   } else if (fault == SIGSYS && refused >= 0) {
     death_ = "used the system call " + call +
              ", which kernels may not use (they may allocate memory and compute, nothing else)";

@@ -94,6 +94,7 @@ class ArenaProcess {
   base::FileDescriptor schedule_file_;
   base::FileDescriptor place_file_;  ///< tells the next instruction of the stopped process
   int threads_ = 1;
+  bool asserts_ = false;                       ///< the kernel calls what a failed assert() ends in
   std::vector<base::FileDescriptor> helpers_;  ///< where each stands, of those alive when it was stopped last
   std::uint64_t home_begin_ = 0;               ///< addresses of the arena's waiting loop
   std::uint64_t home_end_ = 0;

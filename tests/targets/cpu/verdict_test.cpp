@@ -163,6 +163,13 @@ TEST_F(Verdicts, CrashesAreRuntimeErrors) {
   EXPECT_EQ(recursion.status, Status::runtime_error) << recursion.reason;
 }
 
+TEST_F(Verdicts, AFailedAssertionIsNamed) {
+  const Evaluation failed = triage("assert(M < 0);" + std::string(kHonest), "#include <assert.h>\n");
+  EXPECT_EQ(failed.status, Status::runtime_error);
+  EXPECT_NE(failed.reason.find("workload"), std::string::npos) << failed.reason;
+  EXPECT_NE(failed.reason.find("failed an assertion"), std::string::npos) << failed.reason;
+}
+
 TEST_F(Verdicts, WritingOutsideIsARuntimeError) {
   const Evaluation far_behind = triage(std::string(kHonest) + "y[M + 64] = 1;");
   EXPECT_EQ(far_behind.status, Status::runtime_error) << far_behind.reason;
