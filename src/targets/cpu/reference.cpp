@@ -92,6 +92,13 @@ std::optional<std::size_t> first_poison(std::span<const std::byte> output, std::
   return std::nullopt;
 }
 
+base::Result<void> refusal_of_unwritten(const std::string& output, std::size_t element) {
+  return base::fail(ErrorCode::invalid_argument,
+                    "the task's reference leaves elements of " + output +
+                        " as they were before the call, or reads them; the first is " + std::to_string(element) +
+                        ". Let it write all of them, or declare " + output + " in place ([[inout]])");
+}
+
 /// What one set of inputs takes of the machine's memory where another target asks, in doubles an element: an input is
 /// shared, drawn, perturbed and converted; an output is shared, and kept of five runs.
 constexpr std::uint64_t kDoublesAnInput = 5;
@@ -155,10 +162,25 @@ base::Result<std::vector<ReferenceTensor>> Reference::run(Precision precision,
   const Invocation call = converted(precision, inputs, shape);
   const model::Definition over_real = with_real_outputs(definition_, precision);
   const Layout layout(over_real, buffers_, Bypass::nothing);
+  TRY_ASSIGN(const std::vector<std::uint64_t> poison, call_over(live, layout, call, 0));
+  TRY(refuse_unwritten(precision, layout.outputs(call), poison));
+  std::vector<ReferenceTensor> out = outputs(precision, layout.outputs(call));
+  if (precision == Precision::float64 && has_integers() && run_twice_.insert(shape.axes).second) {
+    std::vector<Bytes> first;
+    for (const std::span<const std::byte> output : layout.outputs(call))
+      first.emplace_back(output.begin(), output.end());
+    TRY_ASSIGN(const std::vector<std::uint64_t> other, call_over(live, layout, call, 1));
+    TRY(refuse_unwritten_integers(first, poison, layout.outputs(call), other));
+  }
+  return out;
+}
+
+base::Result<std::vector<std::uint64_t>> Reference::call_over(std::optional<ArenaProcess>& live, const Layout& layout,
+                                                              const Invocation& call, std::uint64_t poison_seed) {
   layout.set_arguments(live->control(), call);
   layout.place_inputs(call);
-  layout.poison_outputs(call, {});
-  const std::vector<std::uint64_t> poison = poison_words(layout.outputs(call));
+  layout.poison_outputs(call, {.poison_seed = poison_seed});
+  std::vector<std::uint64_t> poison = poison_words(layout.outputs(call));
   // Nobody times it: the wait may sleep, as it does on one core, and leave this thread's core to others.
   constexpr bool kSleeps = true;
   const Bracket bracket =
@@ -171,8 +193,36 @@ base::Result<std::vector<ReferenceTensor>> Reference::run(Precision precision,
   if (!layout.canaries_whole(call)) {
     return base::fail(ErrorCode::invalid_argument, "the task's reference wrote outside an output");
   }
-  TRY(refuse_unwritten(precision, layout.outputs(call), poison));
-  return outputs(precision, layout.outputs(call));
+  return poison;
+}
+
+bool Reference::has_integers() const {
+  return std::any_of(definition_.outputs.begin(),
+                     definition_.outputs.begin() + static_cast<std::ptrdiff_t>(own_outputs_),
+                     [](const TensorSpec& output) { return !output.inout && !model::is_floating(output.dtype); });
+}
+
+// What was written is the same over both, and so differs from one of them.
+base::Result<void> Reference::refuse_unwritten_integers(const std::vector<Bytes>& first,
+                                                        const std::vector<std::uint64_t>& first_poison,
+                                                        const std::vector<std::span<const std::byte>>& second,
+                                                        const std::vector<std::uint64_t>& second_poison) const {
+  for (std::size_t i = 0; i < own_outputs_; ++i) {
+    const TensorSpec& output = definition_.outputs[i];
+    if (output.inout || model::is_floating(output.dtype)) continue;
+    const std::size_t size = model::size_of(output.dtype);
+    for (std::size_t at = 0; at + size <= first[i].size(); at += size) {
+      const std::byte* const one = reinterpret_cast<const std::byte*>(&first_poison[i]) + at % sizeof first_poison[i];
+      const std::byte* const other =
+          reinterpret_cast<const std::byte*>(&second_poison[i]) + at % sizeof second_poison[i];
+      if (std::memcmp(first[i].data() + at, one, size) != 0 || std::memcmp(second[i].data() + at, other, size) != 0 ||
+          std::memcmp(one, other, size) == 0) {
+        continue;
+      }
+      return refusal_of_unwritten(output.name, at / size);
+    }
+  }
+  return {};
 }
 
 // Values that a ties tensor lacks are missed where an index names them.
@@ -185,10 +235,7 @@ base::Result<void> Reference::refuse_unwritten(Precision precision,
     const auto element = precision == Precision::float64 ? first_poison<std::uint64_t>(outputs[i], poison[i])
                                                          : first_poison<std::uint32_t>(outputs[i], poison[i]);
     if (!element) continue;
-    return base::fail(ErrorCode::invalid_argument,
-                      "the task's reference leaves elements of " + output.name +
-                          " as they were before the call, or reads them; the first is " + std::to_string(*element) +
-                          ". Let it write all of them, or declare " + output.name + " in place ([[inout]])");
+    return refusal_of_unwritten(output.name, *element);
   }
   return {};
 }

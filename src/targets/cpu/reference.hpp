@@ -8,6 +8,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <stop_token>
 #include <vector>
@@ -21,13 +22,16 @@
 
 namespace accelopt::targets::cpu {
 
+class Layout;
+
 /// The trusted reference, built twice, in processes of its own with buffers of its own.
 class Reference {
  public:
   /// @error invalid_argument: it does not build.
   static base::Result<std::unique_ptr<Reference>> create(const model::Task& task, KernelBuilder& builder,
                                                          ArenaOptions arena, const std::stop_token& stop);
-  /// As Target::reference. @error invalid_argument: also where a floating-point output keeps what it held before.
+  /// As Target::reference. @error invalid_argument: also where an output keeps what it held before; of integers, on the
+  /// first inputs of each shape.
   base::Result<std::vector<evaluation::ReferenceTensor>> run(evaluation::Precision precision,
                                                              const std::vector<evaluation::ReferenceTensor>& inputs,
                                                              const evaluation::Invocation& shape);
@@ -39,6 +43,15 @@ class Reference {
         buffers_(std::move(buffers)),
         arena_(std::move(arena)) {}
 
+  /// Lays the call out over poison, and makes it. The first 64 bits of every output's poison.
+  base::Result<std::vector<std::uint64_t>> call_over(std::optional<ArenaProcess>& live, const Layout& layout,
+                                                     const evaluation::Invocation& call, std::uint64_t poison_seed);
+  /// Whether outputs hold integers, in which no poison differs from what may be right: two runs tell.
+  [[nodiscard]] bool has_integers() const;
+  [[nodiscard]] base::Result<void> refuse_unwritten_integers(const std::vector<evaluation::Bytes>& first,
+                                                             const std::vector<std::uint64_t>& first_poison,
+                                                             const std::vector<std::span<const std::byte>>& second,
+                                                             const std::vector<std::uint64_t>& second_poison) const;
   [[nodiscard]] base::Result<void> refuse_unwritten(evaluation::Precision precision,
                                                     const std::vector<std::span<const std::byte>>& outputs,
                                                     const std::vector<std::uint64_t>& poison) const;
@@ -57,6 +70,7 @@ class Reference {
   BuiltKernelPtr as_float_;
   std::optional<ArenaProcess> live_double_;
   std::optional<ArenaProcess> live_float_;
+  std::set<std::vector<std::int64_t>> run_twice_;  ///< axes of calls whose integers were compared
 };
 
 /// The reference of a task of another target: built and run here, on a core of its own, while nobody measures on this

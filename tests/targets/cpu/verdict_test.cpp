@@ -349,11 +349,7 @@ TEST_F(Verdicts, ConfirmationReportsEveryTimedWorkload) {
   EXPECT_FALSE(same->reason.empty());
 }
 
-/// Why a task with this statement in the reference's loop over rows is refused.
-std::string refusal_with(const std::string& statement) {
-  model::Task task = small_task();
-  std::string& text = task.reference.text;
-  text.replace(text.find("y[i] = sum + s;"), 15, statement);
+std::string refusal_of(const model::Task& task) {
   CpuOptions options;
   options.arena = ACCELOPT_ARENA_PATH;
   options.cache = ACCELOPT_TEST_CACHE;
@@ -366,6 +362,14 @@ std::string refusal_with(const std::string& statement) {
   return opened.error().message;
 }
 
+/// Why a task with this statement in the reference's loop over rows is refused.
+std::string refusal_with(const std::string& statement) {
+  model::Task task = small_task();
+  std::string& text = task.reference.text;
+  text.replace(text.find("y[i] = sum + s;"), 15, statement);
+  return refusal_of(task);
+}
+
 TEST(References, UnwrittenElementsRefuseTheTask) {
   const std::string always = refusal_with("if (i != 5) y[i] = sum + s;");
   EXPECT_NE(always.find("leaves elements of y as they were before the call"), std::string::npos) << always;
@@ -374,6 +378,20 @@ TEST(References, UnwrittenElementsRefuseTheTask) {
   const std::string sparse = refusal_with("if (x[i * K] != 0) y[i] = sum + s;");
   EXPECT_NE(sparse.find("family sparse"), std::string::npos) << sparse;
   EXPECT_NE(sparse.find("leaves elements of y"), std::string::npos) << sparse;
+}
+
+TEST(References, UnwrittenIntegersRefuseTheTask) {
+  model::Task task = small_task();
+  task.definition.outputs[0].dtype = model::DType::uint8;
+  task.baseline = solution_of(
+      "#include \"task.h\"\nextern \"C\" void kernel(const float*, const float*, float, uint8_t* y, int64_t M) {\n"
+      "  for (int64_t i = 0; i < M; ++i) if (i % 8 != 5) y[i] = uint8_t(i);\n}\n");
+  task.reference.text =
+      "#include \"task.h\"\nextern \"C\" void reference(const real*, const real*, real, uint8_t* y, int64_t M) {\n"
+      "  for (int64_t i = 0; i < M; ++i) if (i % 8 != 5) y[i] = uint8_t(i);\n}\n";
+  const std::string refused = refusal_of(task);
+  EXPECT_NE(refused.find("leaves elements of y as they were before the call"), std::string::npos) << refused;
+  EXPECT_NE(refused.find("the first is 5"), std::string::npos) << refused;
 }
 
 TEST(References, OutputsThatAreReadRefuseTheTask) {
