@@ -14,6 +14,7 @@
 #include "scaffold/entry_content.hpp"
 #include "scaffold/extract.hpp"
 #include "scaffold/kernel_text.hpp"
+#include "scaffold/made_sizes.hpp"
 #include "scaffold/openmp.hpp"
 #include "scaffold/operator_task.hpp"
 #include "scaffold/real_source.hpp"
@@ -144,17 +145,14 @@ void write_tensor(TomlText& toml, const KernelParameter& parameter, const Stated
   }
 }
 
-void write_workload(TomlText& toml, const Signature& signature, const std::string& role,
-                    const std::function<std::int64_t(std::int64_t)>& extent) {
+void write_workload(TomlText& toml, const MadeWorkload& workload) {
   toml.section("[[workloads]]");
-  toml.line("name = \"" + role + "\"");
+  toml.line("name = \"" + workload.name + "\"");
   std::string axes;
-  for (const KernelAxis& axis : signature.axes) {
-    if (!axis.is_variable) continue;
-    axes += (axes.empty() ? "" : ", ") + axis.name + " = " + std::to_string(extent(*axis.raced));
-  }
+  for (const auto& [axis, extent] : workload.extents)
+    axes += (axes.empty() ? "" : ", ") + axis + " = " + std::to_string(extent);
   if (!axes.empty()) toml.line("axes = { " + axes + " }");
-  toml.line("role = \"" + role + "\"");
+  toml.line("role = \"" + std::string(model::to_string(workload.role)) + "\"");
 }
 
 /// Bytes that must move at least: every tensor once, but what may stay unread. Empty while a shape is open.
@@ -241,16 +239,14 @@ std::string format_toml(const Signature& signature, const Stated& stated, Draft&
     toml.line("shape = " + list(values.shape));
     toml.line("dtype = \"" + std::string(model::to_string(values.dtype)) + "\"");
   }
-  write_workload(toml, signature, "race", [](std::int64_t extent) { return extent; });
-  const bool varies =
-      std::any_of(signature.axes.begin(), signature.axes.end(), [](const auto& axis) { return axis.is_variable; });
-  if (varies) {
-    toml.line("");
-    toml.line(
-        "# Other sizes, so that a kernel for one size cannot pass: change them where the function does not take them.");
-    write_workload(toml, signature, "check",
-                   [](std::int64_t extent) { return std::max<std::int64_t>(1, (extent - 3) | 1); });
-    write_workload(toml, signature, "held_out", [](std::int64_t extent) { return (extent + extent / 2) | 1; });
+  for (const MadeWorkload& workload : made_workloads(signature, draft.baseline)) {
+    if (workload.name == "check") {
+      toml.line("");
+      toml.line(
+          "# Other sizes, so that a kernel for one size cannot pass: change them where the function does not take "
+          "them. Smaller ones than here are left to the function's own code by the patch.");
+    }
+    write_workload(toml, workload);
   }
   toml.section("[numerics]");
   toml.line("lower_precision = false");

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Workloads that `init` adds to the raced one, so that a kernel for one size cannot pass.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/task.hpp"
+#include "scaffold/signature.hpp"
+
+namespace accelopt::scaffold {
+
+struct MadeWorkload {
+  std::string name;
+  model::Role role = model::Role::check;
+  std::vector<std::pair<std::string, std::int64_t>> extents{};  ///< of every variable axis, in the order of the axes
+};
+
+/// The raced workload, and, if an axis varies, one to check and one that is held out. A small one is added where
+/// `baseline`, the function as a kernel, loops over each variable axis and computes no extent from another. Extents
+/// that it divides by a constant, or takes the remainder of, stay multiples of that constant.
+std::vector<MadeWorkload> made_workloads(const Signature& signature, const std::string& baseline);
+
+}  // namespace accelopt::scaffold

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scaffold/made_sizes.hpp"
+
+#include <gtest/gtest.h>
+
+namespace accelopt::scaffold {
+namespace {
+
+/// "race n=64; check n=61": the workloads of a function over these axes.
+std::string made(const std::vector<std::pair<std::string, std::int64_t>>& axes, const std::string& baseline) {
+  Signature signature;
+  for (const auto& [name, extent] : axes) {
+    KernelParameter parameter;
+    parameter.role = ParameterRole::axis;
+    parameter.name = parameter.axis = name;
+    signature.parameters.push_back(parameter);
+    signature.axes.push_back({name, true, true, std::nullopt, extent});
+  }
+  std::string text;
+  for (const MadeWorkload& workload : made_workloads(signature, baseline)) {
+    text += (text.empty() ? "" : "; ") + workload.name;
+    for (const auto& [axis, extent] : workload.extents) text += " " + axis + "=" + std::to_string(extent);
+  }
+  return text;
+}
+
+TEST(MadeSizes, AreSmallWhereTheFunctionLoopsOverEveryAxis) {
+  EXPECT_EQ(made({}, "y[0] = x[0];"), "race");
+  EXPECT_EQ(made({{"n", 64}}, "for (int i = 0; i < n; ++i) y[i] = x[i];"),
+            "race n=64; check n=61; small n=7; held_out n=97");
+  EXPECT_EQ(made({{"n", 4}}, "for (int i = 0; i < n; ++i) y[i] = x[i];"), "race n=4; check n=1; held_out n=7");
+  EXPECT_EQ(made({{"n", 64}}, "for (int i = 1; i < n - 1; ++i) { if (i == n) y[i] = x[i + 1]; }"),
+            "race n=64; check n=61; held_out n=97");
+  EXPECT_EQ(made({{"n", 64}}, "for (size_t i = 0; i < n - 9; ++i) t += i; for (; i < n; ++i) t += 2;"),
+            "race n=64; check n=61; held_out n=97");
+  EXPECT_EQ(made({{"n", 65}, {"taps", 16}, {"padded", 80}},
+                 "for (int i = 0; i < n; ++i) for (int t = 0; t < taps; ++t) y[i] += h[t] * x[i + t];"),
+            "race n=65 taps=16 padded=80; check n=63 taps=13 padded=77; held_out n=97 taps=25 padded=121");
+}
+
+TEST(MadeSizes, StayMultiplesOfWhatTheFunctionDividesThemBy) {
+  const std::string loop = " for (int i = 0; i < k; ++i) y[i] = x[i];";
+  EXPECT_EQ(made({{"k", 320}}, "assert(k % 32 == 0);" + loop), "race k=320; check k=224; small k=32; held_out k=480");
+  EXPECT_EQ(made({{"k", 320}}, "#define QK 32\nconst int nb = k / QK;" + loop),
+            "race k=320; check k=224; small k=32; held_out k=480");
+  EXPECT_EQ(made({{"k", 64}}, "int rest = k & 3;" + loop), "race k=64; check k=52; small k=4; held_out k=100");
+  EXPECT_EQ(made({{"k", 63}}, "int blocks = k / 32;" + loop), "race k=63; check k=61; small k=7; held_out k=95");
+}
+
+}  // namespace
+}  // namespace accelopt::scaffold
