@@ -35,6 +35,8 @@ class Transplant {
 
   /// What `block` left out: the winner's includes, as spelled.
   [[nodiscard]] const std::vector<std::string>& includes() const { return includes_; }
+  /// Of the names of all that belongs to the winner: "f_accelopt".
+  [[nodiscard]] const std::string& prefix() const { return prefix_; }
   /// How the function calls the winner.
   [[nodiscard]] std::string callee() const;
   /// The declaration of the winner that `block` defines, for another file than its own.

@@ -13,9 +13,9 @@
 #include "model/c_tokens.hpp"
 #include "model/directives.hpp"
 #include "model/tuning.hpp"
+#include "scaffold/call_adapter.hpp"
 #include "scaffold/entry_content.hpp"
 #include "scaffold/extract.hpp"
-#include "scaffold/parameter_type.hpp"
 #include "scaffold/scaffold.hpp"
 #include "scaffold/transplant.hpp"
 #include "scaffold/words.hpp"
@@ -29,235 +29,7 @@ namespace fs = std::filesystem;
 using base::ErrorCode;
 using base::fail;
 using base::Result;
-using model::DType;
 using model::Language;
-
-/// The name in an entry's argument: "M" of "int M".
-std::string argument_name(const std::string& argument) {
-  const std::size_t last = argument.find_last_not_of(' ');
-  const std::size_t space = argument.find_last_of(" *&", last);
-  return argument.substr(space == std::string::npos ? 0 : space + 1,
-                         last - (space == std::string::npos ? 0 : space + 1) + 1);
-}
-
-/// The element type's canonical spelling in a C or C++ program on a 64-bit Unix; empty for types that only task.h
-/// defines.
-std::string canonical_type(DType dtype, model::SmallFloats small_floats) {
-  const bool native = small_floats == model::SmallFloats::native;
-  switch (dtype) {
-    case DType::float64:
-      return "double";
-    case DType::float32:
-      return "float";
-    case DType::int64:
-      return "long";
-    case DType::int32:
-      return "int";
-    case DType::int16:
-      return "short";
-    case DType::int8:
-      return "signed char";
-    case DType::uint64:
-      return "unsigned long";
-    case DType::uint32:
-      return "unsigned int";
-    case DType::uint16:
-      return "unsigned short";
-    case DType::uint8:
-      return "unsigned char";
-    case DType::float16:
-      return native ? "_Float16" : "";
-    case DType::bfloat16:
-      return native ? "__bf16" : "";
-    case DType::boolean:
-      return "bool";
-    default:
-      return "";
-  }
-}
-
-/// Types of one size and meaning that differ in name alone.
-bool same_meaning(const std::string& own, const std::string& wanted) {
-  return (own == "long long" && wanted == "long") || (own == "unsigned long long" && wanted == "unsigned long") ||
-         (own == "char" && wanted == "signed char") || (own == "_Bool" && wanted == "bool");
-}
-
-/// The call of the winner with the function's own arguments, and the condition under which its constants hold.
-class Adapter {
- public:
-  Adapter(const model::Task& task, const syntax::Unit& unit, const syntax::Function& function)
-      : task_(task), unit_(unit), function_(function), language_(unit.language) {}
-
-  Result<std::string> body(const std::string& callee, std::string_view old_body) const {
-    if (function_.parameters.size() != task_.entry->args.size()) {
-      return fail(ErrorCode::invalid_argument, function_.name + " has " + std::to_string(function_.parameters.size()) +
-                                                   " parameters and entry.args names " +
-                                                   std::to_string(task_.entry->args.size()) +
-                                                   "; bring entry.args in line with the function");
-    }
-    std::string arguments;
-    std::string result;  // what the function returns, as a local
-    for (const auto* tensors : {&task_.definition.inputs, &task_.definition.outputs}) {
-      for (const model::TensorSpec& tensor : *tensors) {
-        if (tensors == &task_.definition.inputs && !model::is_passed_as_input(tensor)) continue;
-        if (tensor.name == task_.entry->returns) {
-          result = "accelopt_" + tensor.name;
-          arguments += std::string(arguments.empty() ? "" : ", ") + "&" + result;
-          continue;
-        }
-        TRY_ASSIGN(const std::string argument, tensor_argument(tensor, tensors == &task_.definition.outputs));
-        arguments += (arguments.empty() ? "" : ", ") + argument;
-      }
-    }
-    for (const std::string& axis : model::variable_axes(task_.definition)) {
-      std::set<std::string> divisors;
-      const std::string extent = extent_of(axis, divisors);
-      if (extent.empty()) {
-        return fail(ErrorCode::invalid_argument,
-                    "entry.args lacks the variable axis " + axis + ", which the kernel must be given");
-      }
-      arguments += (arguments.empty() ? "" : ", ") + extent;
-    }
-    const std::string condition = joined(constants_hold(), sizes_hold());
-    const std::string indent = condition.empty() ? "  " : "    ";
-    const std::string declared = result.empty() ? "" : function_.return_type + " " + result + " = 0;\n" + indent;
-    const std::string call = indent + declared + callee + "(" + arguments + ");\n";
-    const std::string back = result.empty() ? "" : indent + "return " + result + ";\n";
-    if (condition.empty()) return "{\n" + call + back + "}";
-    return "{\n  if (" + condition + ") {\n" + call + (back.empty() ? "    return;\n" : back) + "  }" +
-           std::string(old_body.substr(1));
-  }
-
- private:
-  static std::string joined(const std::string& one, const std::string& other) {
-    return one + (one.empty() || other.empty() ? "" : " && ") + other;
-  }
-
-  /// The axes of a tensor whose parameter is a container, without those that a struct's members make; none: it is none.
-  std::optional<std::vector<std::string>> axes_of_container(const model::TensorSpec& tensor) const {
-    const syntax::Parameter* const parameter = parameter_of(tensor.name);
-    if (parameter == nullptr || !tensor.shape) return std::nullopt;
-    const ParameterType type = type_of(unit_, *parameter);
-    if (type.form != ParameterForm::container) return std::nullopt;
-    std::vector<std::string> axes = *tensor.shape;
-    if (type.fields > 0 && !axes.empty()) axes.pop_back();
-    return axes;
-  }
-
-  /// Calls `visit` with each container's parameter and axes, until it returns true.
-  template <class Visit>
-  void for_containers(Visit visit) const {
-    for (const auto* tensors : {&task_.definition.inputs, &task_.definition.outputs}) {
-      for (const model::TensorSpec& tensor : *tensors) {
-        if (tensors == &task_.definition.inputs && tensor.inout) continue;
-        if (const auto axes = axes_of_container(tensor)) visit(*parameter_of(tensor.name), *axes);
-      }
-    }
-  }
-
-  /// The axis as the function knows it without looking at sizes; empty: it does not.
-  std::string plain_extent(const std::string& name) const {
-    const syntax::Parameter* const parameter = parameter_of(name);
-    if (parameter != nullptr) return parameter->name;
-    for (const model::Axis& axis : task_.definition.axes) {
-      if (axis.name == name && axis.value) return std::to_string(*axis.value);
-    }
-    return "";
-  }
-
-  /// The axis as the function's arguments give it: by itself, or by a container's size and the other axes. What is
-  /// divided by goes to `divisors`.
-  std::string extent_of(const std::string& axis, std::set<std::string>& divisors,
-                        std::set<std::string> open = {}) const {
-    std::string extent = plain_extent(axis);
-    if (!extent.empty() || !open.insert(axis).second) return extent;
-    for_containers([&](const syntax::Parameter& parameter, const std::vector<std::string>& axes) {
-      if (!extent.empty() || std::count(axes.begin(), axes.end(), axis) != 1) return;
-      std::string text = signed_size(parameter);
-      std::set<std::string> others;
-      for (const std::string& other : axes) {
-        if (other == axis) continue;
-        const std::string divisor = extent_of(other, divisors, open);
-        if (divisor.empty()) return;
-        others.insert(divisor);
-        text += " / " + (divisor.find('/') == std::string::npos ? divisor : "(" + divisor + ")");
-      }
-      divisors.insert(others.begin(), others.end());
-      extent = text;
-    });
-    return extent;
-  }
-
-  static std::string signed_size(const syntax::Parameter& parameter) {
-    return "static_cast<int64_t>(" + parameter.name + ".size())";
-  }
-
-  /// That every container has as many elements as its axes say: else the kernel would go beyond it.
-  std::string sizes_hold() const {
-    std::string condition;
-    std::set<std::string> divisors;
-    for_containers([&](const syntax::Parameter& parameter, const std::vector<std::string>& axes) {
-      std::string product;
-      for (const std::string& axis : axes) {
-        const std::string extent = extent_of(axis, divisors);
-        product +=
-            (product.empty() ? "" : " * ") + (extent.find('/') == std::string::npos ? extent : "(" + extent + ")");
-      }
-      const std::string size = signed_size(parameter);
-      if (size != product) condition = joined(condition, size + " == " + product);
-    });
-    std::string divisible;
-    for (const std::string& divisor : divisors) {
-      const bool is_number = divisor.find_first_not_of("0123456789") == std::string::npos;
-      if (!is_number) divisible = joined(divisible, divisor + " != 0");
-    }
-    return joined(divisible, condition);
-  }
-
-  const syntax::Parameter* parameter_of(const std::string& name) const {
-    for (std::size_t i = 0; i < task_.entry->args.size(); ++i) {
-      if (argument_name(task_.entry->args[i]) == name) return &function_.parameters[i];
-    }
-    return nullptr;
-  }
-
-  Result<std::string> tensor_argument(const model::TensorSpec& tensor, bool output) const {
-    const syntax::Parameter* parameter = parameter_of(tensor.name);
-    if (parameter == nullptr) {
-      return fail(ErrorCode::invalid_argument, "entry.args lacks " + tensor.name + ", which the kernel must be given");
-    }
-    const std::string wanted = canonical_type(tensor.dtype, task_.definition.small_floats);
-    const bool pointer = tensor.shape.has_value() || output;
-    const ParameterType own = type_of(unit_, *parameter);
-    const bool fits = own.element == wanted || same_meaning(own.element, wanted);
-    const bool is_pointer = own.form != ParameterForm::value && own.form != ParameterForm::other;
-    if (wanted.empty() || !fits || pointer != is_pointer || own.form == ParameterForm::other) {
-      return fail(ErrorCode::invalid_argument, "parameter " + parameter->name + " of " + function_.name + " is a " +
-                                                   parameter->type + "; " + tensor.name + " of the task is " +
-                                                   std::string(model::to_string(tensor.dtype)) +
-                                                   (pointer ? " elements" : ""));
-    }
-    const std::string first = first_element(own, parameter->name);
-    if (!pointer || (own.record.empty() && (own.element == wanted || own.element == "_Bool"))) return first;
-    const std::string type = own.record.empty() ? std::string(model::c_name(tensor.dtype)) : own.element;
-    return cast_pointer(std::string(output ? "" : "const ") + type + "*", first, language_);
-  }
-
-  std::string constants_hold() const {
-    std::string condition;
-    for (const model::Axis& axis : task_.definition.axes) {
-      const syntax::Parameter* parameter = axis.value ? parameter_of(axis.name) : nullptr;
-      if (parameter == nullptr) continue;
-      condition += (condition.empty() ? "" : " && ") + parameter->name + " == " + std::to_string(*axis.value);
-    }
-    return condition;
-  }
-
-  const model::Task& task_;
-  const syntax::Unit& unit_;
-  const syntax::Function& function_;
-  Language language_;
-};
 
 /// Where includes go: after the last one before the function that no conditional guards; else at the top, after its
 /// comments.
@@ -371,15 +143,14 @@ Result<PatchedText> replace_entry(const syntax::Clang& clang, const PatchRequest
   place.macros = folders.macros;
   Transplant transplant(task, place, request.form);
   TRY_ASSIGN(const std::string block, transplant.block(clang, model::main_text(model::standing_alone(request.winner))));
-  TRY_ASSIGN(const std::string body,
-             Adapter(task, unit, *function).body(transplant.callee(), unit.text(function->body)));
+  TRY_ASSIGN(const AdaptedBody adapted, adapted_body(task, unit, *function, transplant.callee(), transplant.prefix()));
 
   syntax::Edits edits;
   PatchedText result;
   const bool elsewhere = request.form.flags_by == FlagsBy::own_file;
-  const std::string inserted = elsewhere ? transplant.declaration() : block;
+  const std::string inserted = (elsewhere ? transplant.declaration() : block) + adapted.helper;
   const std::string includes = missing_includes(place, elsewhere ? std::vector<std::string>{} : transplant.includes(),
-                                                inserted + body, language);
+                                                inserted + adapted.body, language);
   const std::string made = remark(request.form) + inserted + "\n";
   const std::size_t at = block_place(place);
   if (include_place(place) < at) {
@@ -388,7 +159,7 @@ Result<PatchedText> replace_entry(const syntax::Clang& clang, const PatchRequest
   } else {  // the file begins with the function's comment
     edits.insert(at, includes + (includes.empty() ? "" : "\n") + made);
   }
-  edits.replace(function->body, body);
+  edits.replace(function->body, adapted.body);
   TRY_ASSIGN(result.source, edits.apply(user_source));
   if (elsewhere) {
     syntax::Unit empty;

@@ -32,8 +32,8 @@ struct PatchedText {
 
 /// The user's file with the function of the task's [entry] replaced: its signature stays, its body calls the winner,
 /// which stands before the outermost block around it with its helpers (C++: in a namespace of its own) and includes
-/// that the file lacks. Axes that are constant in the task are numbers there; where the function takes them as
-/// arguments, its old body serves all other values. A byte order mark and the file's line ends stay.
+/// that the file lacks. Axes that are constant in the task are numbers there; the old body serves all calls for
+/// which the winner was not verified, as adapted_body says. A byte order mark and the file's line ends stay.
 /// @error unsupported: the winner is in another language, or has no kernel; invalid_argument: the signature does not
 /// fit [entry]; not_found: the file does not define the function; as find_function.
 base::Result<PatchedText> replace_entry(const syntax::Clang& clang, const PatchRequest& request,

@@ -179,7 +179,7 @@ TEST(WinnerPatch, KeepsTheOldBodyForOtherConstantsInC) {
                "    for (int j = 0; j < columns; ++j) out[j] = gain(in[j]) + first;\n  }\n}\n");
   expect_same_answers(repository, task, winner, "gcc -std=gnu11");
   const std::string patched = repository.read("src/rows.c");
-  EXPECT_NE(patched.find("if (columns == 32) {"), std::string::npos) << patched;
+  EXPECT_NE(patched.find("if (columns == 32 && rows >= 7 &&"), std::string::npos) << patched;
   EXPECT_NE(patched.find("static double scale_rows_accelopt_gain(double v)"), std::string::npos) << patched;
 }
 
@@ -216,6 +216,79 @@ TEST(WinnerPatch, WorksInsideBlocksAndWithoutALastLineEnd) {
                "extern \"C\" {\nvoid kernel(const float* x, float* y, int64_t n) {\n"
                "  for (int64_t i = 0; i < n; ++i) y[i] = add<4>(x[i]);\n}\n}\n");
   expect_same_answers(repository, *task, winner, "g++");
+}
+
+/// What `init` makes of "twice" over n elements in that file.
+base::Result<model::Task> scaffolded_twice(const syntax::Clang& clang, const Repository& repository) {
+  ScaffoldOptions options;
+  options.file = repository.file();
+  options.function = "twice";
+  options.stated = {{"x=n"}, {"y=n"}, {}, {"n=64"}, {}, {"x=normal(0, 1)"}};
+  options.folder = repository.path() / "task";
+  TRY_ASSIGN(const ScaffoldReport report, scaffold_task(clang, options));
+  return suites::load_task(report.folder);
+}
+
+/// Right only where y is not x, and where there are at least four elements.
+constexpr const char* kTwiceInPasses =
+    "void kernel(const float* x, float* y, int64_t n) {\n"
+    "  for (int64_t i = 0; i < n; ++i) y[i] = 0;\n"
+    "  for (int64_t i = 0; i < n; ++i) y[i] += 2 * x[i];\n"
+    "  if (n < 4) y[0] = -1;\n}\n";
+
+TEST(WinnerPatch, LeavesCallersInPlaceAndSmallSizesToTheOldBody) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const std::string main =
+      "int main(void) {\n  float x[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9}, y[9];\n  twice(x, y, 8);\n"
+      "  twice(x + 1, x, 8);\n  twice(y, y, 7);\n  twice(x, y, 1);\n  twice(x, y, 0);\n"
+      "  printf(\"%g %g %g %g %g\\n\", x[0], x[7], x[8], y[0], y[6]);\n  return 0;\n}\n";
+  const std::string loop = " n) {\n  for (int i = 0; i < n; ++i) y[i] = 2 * x[i];\n}\n";
+  const std::string kernel = std::string("#include \"task.h\"\n");
+  const Repository c("twice.c", "#include <stdio.h>\nvoid twice(const float *x, float *y, int" + loop + main);
+  const auto c_task = scaffolded_twice(*clang, c);
+  ASSERT_TRUE(c_task.has_value()) << c_task.error().message;
+  expect_same_answers(c, *c_task, solution(model::Language::c, kernel + kTwiceInPasses), "gcc -Wconversion -Werror");
+  const Repository cpp("twice.cpp", "#include <cstdio>\nvoid twice(const float* x, float* y, int" + loop + main);
+  const auto cpp_task = scaffolded_twice(*clang, cpp);
+  ASSERT_TRUE(cpp_task.has_value()) << cpp_task.error().message;
+  expect_same_answers(cpp, *cpp_task, solution(model::Language::cpp, kernel + "extern \"C\" " + kTwiceInPasses),
+                      "g++ -Wconversion -Wold-style-cast -Werror");
+  const std::string vectors =
+      "#include <cstdio>\n#include <span>\nvoid twice(std::span<const float> x, std::span<float> y) {\n"
+      "  for (std::size_t i = 0; i < x.size(); ++i) y[i] = 2 * x[i];\n}\n"
+      "int main() {\n  float x[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9};\n"
+      "  twice({x + 1, 8}, {x, 8});\n  std::printf(\"%g %g %g\\n\", x[0], x[7], x[8]);\n}\n";
+  const Repository spans("spans.cpp", vectors);
+  const auto span_task = scaffolded_twice(*clang, spans);
+  ASSERT_TRUE(span_task.has_value()) << span_task.error().message;
+  expect_same_answers(spans, *span_task, solution(model::Language::cpp, kernel + "extern \"C\" " + kTwiceInPasses),
+                      "g++ -std=c++20");
+}
+
+TEST(WinnerPatch, TensorsThatAreRestrictOrChangedInPlaceAreNotCompared) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const std::string loop = "int n) {\n  for (int i = 0; i < n; ++i) y[i] = 2 * x[i];\n}\n";
+  const Repository repository("twice.cpp", "void twice(const float* __restrict x, float* __restrict y, " + loop);
+  const auto task = scaffolded_twice(*clang, repository);
+  ASSERT_TRUE(task.has_value()) << task.error().message;
+  const auto patch = patch_text(*task, task->baseline, repository);
+  ASSERT_TRUE(patch.has_value()) << patch.error().message;
+  EXPECT_EQ(patch->find("are_disjoint"), std::string::npos) << *patch;
+
+  const Repository one("scale.cpp", "void scale(float* x, int n) {\n  for (int i = 0; i < n; ++i) x[i] *= 2;\n}\n");
+  ScaffoldOptions options;
+  options.file = one.file();
+  options.function = "scale";
+  options.stated = {{}, {}, {"x=n"}, {"n=64"}, {}, {"x=normal(0, 1)"}};
+  options.folder = one.path() / "task";
+  ASSERT_TRUE(scaffold_task(*clang, options).has_value());
+  const auto in_place = suites::load_task(options.folder);
+  ASSERT_TRUE(in_place.has_value()) << in_place.error().message;
+  const auto of_one = patch_text(*in_place, in_place->baseline, one);
+  ASSERT_TRUE(of_one.has_value()) << of_one.error().message;
+  EXPECT_EQ(of_one->find("are_disjoint"), std::string::npos) << *of_one;
 }
 
 TEST(WinnerPatch, RefusesWhatDoesNotFit) {
