@@ -11,6 +11,7 @@
 #include "base/files.hpp"
 #include "base/hash.hpp"
 #include "model/target_description.hpp"
+#include "scaffold/bit_tricks.hpp"
 #include "scaffold/entry_content.hpp"
 #include "scaffold/extract.hpp"
 #include "scaffold/kernel_text.hpp"
@@ -20,6 +21,7 @@
 #include "scaffold/real_source.hpp"
 #include "scaffold/signature.hpp"
 #include "scaffold/words.hpp"
+#include "suites/task_folder.hpp"
 #include "syntax/edit.hpp"
 #include "targets/cpu/task_header.hpp"
 
@@ -259,7 +261,7 @@ std::string format_toml(const Signature& signature, const Stated& stated, Draft&
   threaded ? toml.open("threads", "cpu.threads", kThreadsToState) : toml.line("threads = 1");
   toml.line("cache = \"cold\"");
   write_entry(toml, *draft.task.entry);
-  draft.open = toml.places();
+  draft.open.insert(draft.open.begin(), toml.places().begin(), toml.places().end());
   for (const TieValues& values : signature.ties)
     draft.open.push_back("reference" + draft.extension + ": what is to be written to " + values.name);
   return toml.text();
@@ -462,17 +464,25 @@ Result<void> draft_reference(const syntax::Clang& clang, const syntax::Unit& kep
   const model::Language language = kept.language;
   TRY_ASSIGN(const std::string definition, kernel_definition(signature, "reference", kept, function));
   TRY_ASSIGN(const RealSource real, real_text(clang, signature, around, definition, language, draft.notes));
+  const std::string trick = bit_trick(around.around(definition));
+  std::string marker;
+  if (!trick.empty()) {
+    marker = fmt::format("#error \"{}: what is meant, over `real`, in place of the bits of a float ({})\"\n",
+                         suites::kToBeFilledIn, trick);
+    draft.open.push_back("reference" + draft.extension + ": what is meant in place of the bits of a float (" + trick +
+                         "), which have no form over `real`");
+  }
   draft.reference =
       "// Derived by accelopt init from " + function.name +
       " itself: it proves equality with it, not correctness. Rewrite it as the definition of what is wanted.\n"
       "#include \"task.h\"\n\n" +
-      needed_includes(definition, around.before) + unwritten_values(signature) + real.source;
+      needed_includes(definition, around.before) + unwritten_values(signature) + marker + real.source;
   if (!real.vector_names.empty()) {
     draft.notes.push_back("reference" + draft.extension + ": the function uses vector instructions (" +
                           real.vector_names.front() + "), which have no form over `real`; write the reference by hand");
     return {};
   }
-  if (!signature.ties.empty()) return {};  // it does not compile before somebody has completed it
+  if (!signature.ties.empty() || !trick.empty()) return {};  // it does not compile before somebody has completed it
   check_made(clang, "reference" + draft.extension, draft.reference,
              "#define ACCELOPT_REAL double\n" + targets::cpu::reference_header(definition_of(signature)), language,
              draft.notes);
