@@ -166,9 +166,11 @@ def made(node: ast.FunctionDef, form: dict[str, Any], namespace: dict[str, Any])
                           do_not_specialize_on_alignment=form["unaligned"])
     if knobs.runtime.interpret:
         from triton.runtime import interpreter
+        from . import operators
         for name, value in vars(interpreter).items():
             namespace.setdefault(name, value)
-        rewritten = function.rewritten_fn[python] = defined(interpreter.ASTTransformer().visit(plain), form, namespace)
+        namespace.update(operators.names())
+        rewritten = function.rewritten_fn[python] = defined(interpreter.ASTTransformer().visit(operators.Rewriter().visit(plain)), form, namespace)
         return function, [python, rewritten]
     if ast.dump(stripped(function.parse().body[0], form)) != ast.dump(plain):
         raise Failure("refused", f"{node.name}: its text is not where it is defined", call="triton.jit", file=form["file"], line=node.lineno)
@@ -229,6 +231,14 @@ class Checker(ast.NodeVisitor):
                 self.refuse(node, f"uses {node.id} ({value.kind}); kernels use @triton.jit functions, triton.language and tl.constexpr values")
         elif node.id not in self.builtins:
             self.refuse(node, f"uses {node.id}, which Triton's language has not")
+
+    def visit_Compare(self, node: ast.Compare) -> None:
+        """Python would ask a block whether it is true."""
+        is_chain, is_search = len(node.ops) > 1, isinstance(node.ops[0], (ast.In, ast.NotIn))
+        if (is_chain or is_search) and not self.form["constexpr"]:
+            self.refuse(node, "a chain of comparisons is not of Triton's language; write (a < b) & (b < c)" if is_chain else
+                        "`in` is not of Triton's language")
+        self.generic_visit(node)
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         if node.attr.startswith("_"):

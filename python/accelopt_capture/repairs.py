@@ -100,6 +100,13 @@ def reduced(original: Callable) -> Callable:
     return method
 
 
+def truth(tensor: Any) -> bool:
+    """Of a scalar; the compiler refuses to branch on a block."""
+    if tensor.handle.data.size != 1:
+        raise ValueError("Boolean value of Tensor with more than one value is ambiguous")
+    return bool(widened(tensor.handle).data.reshape(-1)[0])
+
+
 def patched_tensor(original: Callable) -> Callable:
     """A scalar is an array of one element, which numpy converts only if it has no axes."""
     def patch(tensor: Any, scope: Any) -> None:
@@ -107,7 +114,7 @@ def patched_tensor(original: Callable) -> Callable:
         scope.set_attr(tensor, "__index__", lambda self: int(self.handle.data.reshape(-1)[0]))
         scope.set_attr(tensor, "__int__", lambda self: int(self.handle.data.reshape(-1)[0]))
         scope.set_attr(tensor, "__float__", lambda self: float(widened(self.handle).data.reshape(-1)[0]))
-        scope.set_attr(tensor, "__bool__", lambda self: bool(self.handle.data.reshape(-1)[0]) if self.handle.data.size == 1 else True)
+        scope.set_attr(tensor, "__bool__", truth)
     return patch
 
 
@@ -142,6 +149,9 @@ def install(arch: int) -> None:
         setattr(Builder, name, on_floats(getattr(Builder, name), operands))
     select = lambda self, condition, a, b: Handle(np.where(condition.data, a.data, b.data), b.dtype.scalar)
     Builder.create_select = select
+    Builder.create_maxnumf = lambda self, a, b: self.binary_op(a, b, np.fmax)  # the number, where the other is none
+    Builder.create_minnumf = lambda self, a, b: self.binary_op(a, b, np.fmin)
+    tl.core.condition.__bool__ = lambda self: bool(self.condition)
     Builder.create_dot = dot(Builder.create_dot)
     Builder.create_atomic_rmw = atomic(Builder.create_atomic_rmw)
     Builder.cast_impl = cast

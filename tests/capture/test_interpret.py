@@ -25,6 +25,18 @@ def run(a, b, c):
 """
 
 
+OPERATORS = HEAD + """
+@triton.jit
+def k(x, n, z, FLAG: tl.constexpr):
+    i = tl.arange(0, 4)
+    v = tl.load(x + i)
+    LINE
+    tl.store(z + i, v)
+def run(x, n, z):
+    k[(1,)](x, n, z, FLAG=0)
+"""
+
+
 def bf16(values):
     """Bytes of bfloat16, for numbers that it has exactly."""
     return b"".join(struct.pack("<f", value)[2:] for value in values)
@@ -100,6 +112,28 @@ class Interpret(unittest.TestCase):
                                    [tensor("x", 16, 32, dtype=dtype), tensor("y", 32, 16, dtype=dtype)], [tensor("z", 16, 16)],
                                    {"x": encode(a), "y": encode(b)})
                 self.assertEqual(list(struct.unpack("<256f", data)), wanted)
+
+    def test_operators_of_python(self):
+        """They have the compiler's meaning, element by element; Python's would yield one of the operands."""
+        nan = float("nan")
+        values = [1.0, -2.0, nan, 4.0]
+        for line, wanted in (("v = tl.where((i < 0) and (i < 4), v, 0.)", [0, 0, 0, 0]), ("v = tl.where((i < 1) or i > 2, v, 0.)", [1, 0, 0, 4]),
+                             ("v = tl.where(not (i >= 2), v, 9.)", [1, -2, 9, 9]), ("v = max(3., v)", [3, 3, 3, 4]),
+                             ("v = min(v, 3., -i)", [0, -2, -2, -3]), ("v = tl.where(FLAG and i < 2 and True, v, 7.)", [7, 7, 7, 7]),
+                             ("v = tl.where(not FLAG or tl.load(x + (1 << 60)) > 0, i, v)", [0, 1, 2, 3]),
+                             ("v = tl.where(1 and (i < n) and not (n < 2), 1., 2.)", [1, 1, 1, 2]), ("v = i + max(FLAG, 2) + min(n, 9)", [5, 6, 7, 8]),
+                             ("v = 1. * i if n > 2 and not n == 9 else v", [0, 1, 2, 3]), ("three = 3\n    v = tl.where(three and i < 2, 1., 2.)", [1, 1, 2, 2]),
+                             ("assert i < 4\n    v = 1. * i", [0, 1, 2, 3])):
+            with self.subTest(line):
+                data = self.output(OPERATORS.replace("LINE", line), [tensor("x", 4), scalar("n", 3, "int32")], [tensor("z", 4)], {"x": floats(values)})
+                self.assertEqual(list(struct.unpack("<4f", data)), wanted)
+        for line, kind, word in (("v = v if i < 2 else -v", "python", "ambiguous"), ("if i < 2:\n        v = -v", "python", "ambiguous"),
+                                 ("while i < 2:\n        i += 1", "python", "ambiguous"), ("v = tl.where(0 < i < 2, v, 0.)", "refused", "(a < b) & (b < c)"),
+                                 ("v = tl.where(n in (1, 2), v, 0.)", "refused", "`in`")):
+            with self.subTest(line):
+                answer, _ = self.run_(OPERATORS.replace("LINE", line), [tensor("x", 4), scalar("n", 3, "int32")], [tensor("z", 4)], {"x": floats(values)})
+                self.assertEqual(answer["error"]["kind"], kind, answer)
+                self.assertIn(word, answer["error"]["message"])
 
     def test_bfloat16_reductions(self):
         source = HEAD + """
