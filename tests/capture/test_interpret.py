@@ -113,6 +113,18 @@ class Interpret(unittest.TestCase):
                                    {"x": encode(a), "y": encode(b)})
                 self.assertEqual(list(struct.unpack("<256f", data)), wanted)
 
+    def test_a_dot_of_float32_is_one_of_tf32(self):
+        """What a tensor core reads of an operand: 10 bits of the mantissa; the rest is cut off, not rounded."""
+        values = [1 + 2**-10, 1 + 2**-11 + 2**-12, -1 - 2**-10 - 2**-11]
+        for precision, wanted in (("", [1 + 2**-10, 1.0, -1 - 2**-10]), (", input_precision='tf32'", [1 + 2**-10, 1.0, -1 - 2**-10]),
+                                  (", input_precision='ieee'", values), (", input_precision='tf32x3'", values), (", input_precision='bf16x6'", values),
+                                  (", allow_tf32=False", values)):
+            with self.subTest(precision):
+                source = DOT.replace("dot(x, y)", f"dot(x, y{precision})").replace("(a, b, c)", "(x, y, z)").replace("](a, b, c", "](x, y, z")
+                data = self.output(source, [tensor("x", 16, 32), tensor("y", 32, 16)], [tensor("z", 16, 16)],
+                                   {"x": floats([*values, *[0] * 509]), "y": floats(float(k == n) for k in range(32) for n in range(16))})
+                self.assertEqual(list(struct.unpack("<3f", data[:12])), wanted)
+
     def test_operators_of_python(self):
         """They have the compiler's meaning, element by element; Python's would yield one of the operands."""
         nan = float("nan")
