@@ -27,6 +27,7 @@ EXPRESSIONS = (ast.IfExp, ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.Compare, ast.C
 BUILTINS = {"abs", "bool", "float", "int", "len", "list", "max", "min", "print", "range", "tuple", "zip", "enumerate"}
 # These tell Triton's interpreter from its compiler, whose constants have types of their own.
 COMPILED_BUILTINS = {"isinstance", "hasattr"}
+MACHINE_CODE = {"inline_asm_elementwise", "extern_elementwise", "map_elementwise"}
 ATTRIBUTES = {name for kind in (tl.tensor, tl.dtype, tl.pointer_type, tl.block_type, tl.constexpr, tl.tuple, tl.core.tensor_descriptor_base,
                                 tl.core.tensor_descriptor) for name in dir(kind) if not name.startswith("_")}
 ATTRIBUTES |= {"shape", "numel", "dtype", "type", "scalar", "element_ty", "strides", "block_shape", "values"}
@@ -201,10 +202,11 @@ class Checker(ast.NodeVisitor):
         self.builtins = BUILTINS | (set() if knobs.runtime.interpret and not form["constexpr"] else COMPILED_BUILTINS)
 
     def need_interpreted(self, node: ast.AST, function: Any) -> None:
-        """Triton's interpreter calls what has no numbers of its own: functions of libdevice are machine code."""
-        module = str(getattr(function, "__module__", ""))
-        if knobs.runtime.interpret and is_tritons(module) and module.endswith(".libdevice"):
-            self.refuse(node, f"uses libdevice.{getattr(function, '__name__', '?')}, which is not interpreted; verify it on a device")
+        """Triton's interpreter calls what has no numbers of its own: functions of libdevice and assembly are machine code."""
+        module, name = str(getattr(function, "__module__", "")), getattr(function, "__name__", "?")
+        owner = "libdevice" if module.endswith(".libdevice") else "tl" if name in MACHINE_CODE else None
+        if knobs.runtime.interpret and is_tritons(module) and owner is not None:
+            self.refuse(node, f"uses {owner}.{name}, which is not interpreted; verify it on a device")
 
     def refuse(self, node: ast.AST, what: str) -> None:
         raise Failure("refused", f"{self.form['name']}: {what}", call="triton.jit", file=self.form["file"], line=getattr(node, "lineno", None))

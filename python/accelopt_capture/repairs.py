@@ -88,6 +88,10 @@ def atomic(original: Callable) -> Callable:
     def create_atomic_rmw(self: Any, operation: Any, pointer: Any, value: Any, *rest: Any) -> Any:
         if is_small(value):
             refuse("tl.atomic", "on bfloat16 is not interpreted")
+        bits = {"fp32": tl.int32, "fp64": tl.int64}.get(value.dtype.scalar.name)
+        if operation == ir.ATOMIC_OP.XCHG and bits is not None:  # it knows integers alone
+            found = original(self, operation, pointer, Handle(value.data.view(interpreter._get_np_dtype(bits)), bits), *rest)
+            return Handle(found.data.view(value.data.dtype), value.dtype.scalar)
         return original(self, operation, pointer, value, *rest)
     return create_atomic_rmw
 

@@ -147,6 +147,11 @@ class Interpret(unittest.TestCase):
                 self.assertEqual(answer["error"]["kind"], kind, answer)
                 self.assertIn(word, answer["error"]["message"])
 
+    def test_exchanged_floats(self):
+        source = OPERATORS.replace("LINE", "v = tl.atomic_xchg(z + i, v, mask=i < n) + 10 * tl.load(z + i)").replace("    k[", "    z.fill_(0.5)\n    k[")
+        data = self.output(source, [tensor("x", 4), scalar("n", 3, "int32")], [tensor("z", 4)], {"x": floats([1, 2, 3, 4])})
+        self.assertEqual(list(struct.unpack("<3f", data[:12])), [10.5, 20.5, 30.5])
+
     def test_bfloat16_reductions(self):
         source = HEAD + """
 @triton.jit
@@ -212,11 +217,12 @@ def run(x, n, z):
                            {"x": floats([1, 2, 3, 4]), "n": struct.pack("<i", 3)})
         self.assertEqual(struct.unpack("<f", data)[0], 5.0)
 
-    def test_functions_of_libdevice_are_refused_by_name(self):
+    def test_machine_code_is_refused_by_name(self):
         for imported, call, name in (("from triton.language.extra import libdevice", "libdevice.tanh(v)", "tanh"),
                                      ("from triton.language.extra.cuda import libdevice as fast", "fast.tanh(v)", "tanh"),
                                      ("from triton.language.extra.libdevice import tanh", "tanh(v)", "tanh"),
-                                     ("", "tl.extra.cuda.libdevice.fma_rn(v, v, v)", "fma_rn")):
+                                     ("", "tl.extra.cuda.libdevice.fma_rn(v, v, v)", "fma_rn"),
+                                     ("", "tl.inline_asm_elementwise('', '=r,r', [v], tl.float32, True, 1)", "tl.inline_asm_elementwise")):
             source = HEAD + imported + f"""
 @triton.jit
 def k(x, z):
@@ -229,7 +235,7 @@ def run(x, z):
                 answer, _ = self.run_(source, [tensor("x", 4)], [tensor("z", 4)], {"x": floats([1] * 4)})
                 error = answer["error"]
                 self.assertEqual((error["kind"], error["call"]), ("refused", "triton.jit"), error)
-                self.assertIn(f"uses libdevice.{name}, which is not interpreted", error["message"])
+                self.assertIn(f"{name}, which is not interpreted; verify it on a device", error["message"])
 
     def test_a_store_to_an_input_is_told_as_the_likely_cause(self):
         source = HEAD + """
