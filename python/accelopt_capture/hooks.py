@@ -150,7 +150,8 @@ def guarded_run(original: Callable) -> Callable:
             if options.get(name) and name not in self.arg_names:
                 refuse(f"the option {name}", "the compiler's input and flags are the harness's")
         if warmup:
-            refuse("JITFunction.warmup", "kernels are compiled after the host function has run")
+            refuse("JITFunction.warmup", "kernels are compiled after the host function has run; launch with kernel[grid](...), and choose the number "
+                                         "of programs from torch.cuda.get_device_properties(device).multi_processor_count")
         for value in (*arguments, *options.values()):
             if isinstance(value, Address):
                 refuse("kernel launch", "an address as a number holds for one call only; pass the tensor itself")

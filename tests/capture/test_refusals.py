@@ -78,6 +78,12 @@ def run(x, z):
         self.refused("x.zero_()", "Tensor.fill_", reason="read-only")
         self.refused("x[3] = 1.0", "Tensor.fill_", reason="read-only")
 
+    def test_warmup_names_the_way_out(self):
+        error = self.error(ADD + "def run(x, y, z):\n    add.warmup(x, y, z, 1000, BLOCK=256, grid=(4,))\n")
+        self.assertEqual((error["kind"], error["call"]), ("refused", "JITFunction.warmup"), error)
+        self.assertIn("launch with kernel[grid](...)", error["message"])
+        self.assertIn("multi_processor_count", error["message"])
+
     def test_compilers_input_and_flags(self):
         for option in ('ptx_options="-O0"', 'extern_libs={"a": "/b"}', 'ir_override="a.ptx"'):
             with self.subTest(option):
