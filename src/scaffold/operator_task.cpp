@@ -189,7 +189,9 @@ class PythonOperator {
     out.reference_name = "reference.py";
     TRY_ASSIGN(out.reference, reference_of(call, out));
     note_open(out, out.reference_name, out.reference,
-              "the same operation in PyTorch's own functions (or: init --reference FUNCTION)");
+              options_.reference.empty()
+                  ? "the same operation in PyTorch's own functions (or: init --reference FUNCTION)"
+                  : "what it uses of Triton's, in PyTorch's own functions");
     for (const std::string& module : python_imports(statements_)) {
       std::error_code ignored;
       const fs::path beside = options_.file.parent_path() / module;
@@ -313,7 +315,8 @@ class PythonOperator {
     TRY_ASSIGN(const PythonStatement* const function, find(statements, name, file));
     const auto parameters = python_parameters(*function);
     std::vector<std::string> kernels;
-    const auto needed = python_closure(statements, name, kernels);
+    std::vector<std::string> missing;
+    const auto needed = python_closure(statements, name, kernels, missing);
     if (!kernels.empty())
       return fail(
           ErrorCode::invalid_argument,
@@ -321,6 +324,9 @@ class PythonOperator {
               "--reference {}: it launches {}, a kernel of Triton's; name a function of PyTorch's own operations", name,
               kernels.front()));
     std::string text = head;
+    if (!missing.empty())
+      text += fmt::format("# {}: {} without Triton, which the reference does not import\n", suites::kToBeFilledIn,
+                          base::joined(missing, ", "));
     for (const PythonStatement& one : needed)
       text += (one.kind == PythonStatement::Kind::function ? "\n\n" : "") + one.text;
     std::string passed;

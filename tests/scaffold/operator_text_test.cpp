@@ -82,13 +82,45 @@ TEST(PythonText, Parameters_HaveTheirDefaults) {
 TEST(PythonText, Closure_TakesWhatIsNamedAndNoKernel) {
   const auto all = python_statements(kFile);
   std::vector<std::string> kernels;
+  std::vector<std::string> missing;
   std::vector<std::string> names;
-  for (const auto& one : python_closure(all, "plain", kernels)) names.push_back(one.name);
-  EXPECT_EQ(names, (std::vector<std::string>{"", "TABLE", "helper", "plain"}));
+  for (const auto& one : python_closure(all, "plain", kernels, missing)) names.push_back(one.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"TABLE", "helper", "plain"}));
   EXPECT_TRUE(kernels.empty());
-  EXPECT_FALSE(python_closure(all, "launching", kernels).empty());
+  EXPECT_FALSE(python_closure(all, "launching", kernels, missing).empty());
   EXPECT_EQ(kernels, std::vector<std::string>{"kernel"});
-  EXPECT_TRUE(python_closure(all, "absent", kernels).empty());
+  EXPECT_TRUE(python_closure(all, "absent", kernels, missing).empty());
+}
+
+std::string closure_text(std::string_view source, const std::string& name, std::vector<std::string>& missing) {
+  std::vector<std::string> kernels;
+  std::string text;
+  for (const auto& one : python_closure(python_statements(source), name, kernels, missing)) text += one.text;
+  EXPECT_TRUE(kernels.empty());
+  return text;
+}
+
+TEST(PythonText, Closure_AttributesAndKeywordsAreNoUses) {
+  std::vector<std::string> missing;
+  EXPECT_EQ(closure_text("import torch\n@triton.jit\ndef dim(x): pass\n@triton.jit\ndef softmax(x): pass\n"
+                         "def f(x): return torch.softmax(x, dim=-1)\n",
+                         "f", missing),
+            "import torch\ndef f(x): return torch.softmax(x, dim=-1)\n");
+}
+
+TEST(PythonText, Closure_ImportsKeepWhatIsNotTritons) {
+  std::vector<std::string> missing;
+  EXPECT_EQ(
+      closure_text(
+          "import torch, triton, os\nfrom utils import relu\nA, B = 1, 2\n"
+          "try:\n    import math\nexcept ImportError:\n    math = None\ndef f(x): return torch.relu(x) + B + math.pi\n",
+          "f", missing),
+      "import torch\nA, B = 1, 2\ntry:\n    import math\nexcept ImportError:\n    math = None\n"
+      "def f(x): return torch.relu(x) + B + math.pi\n");
+  EXPECT_TRUE(missing.empty());
+  EXPECT_EQ(closure_text("import torch, triton\ndef f(x): return x[:triton.cdiv(8, 3)]\n", "f", missing),
+            "def f(x): return x[:triton.cdiv(8, 3)]\n");
+  EXPECT_EQ(missing, std::vector<std::string>{"triton"});
 }
 
 }  // namespace
