@@ -192,14 +192,8 @@ class PythonOperator {
               options_.reference.empty()
                   ? "the same operation in PyTorch's own functions (or: init --reference FUNCTION)"
                   : "what it uses of Triton's, in PyTorch's own functions");
-    for (const std::string& module : python_imports(statements_)) {
-      std::error_code ignored;
-      const fs::path beside = options_.file.parent_path() / module;
-      if (module.starts_with(".") || fs::exists(beside, ignored) || fs::exists(beside.string() + ".py", ignored))
-        out.open.push_back(fmt::format(
-            "baseline.py: it imports {}, which lies beside your file: put what is needed of it into baseline.py",
-            module));
-    }
+    mark_imports_beside(out.baseline_name, out.baseline, out);
+    if (!options_.reference.empty()) mark_imports_beside(out.reference_name, out.reference, out);
     return {};
   }
 
@@ -215,6 +209,26 @@ class PythonOperator {
               options_.file.string(), word));
     }
     return {};
+  }
+
+  /// Files beside the user's own do not come along: a line above their imports says so, which lint finds as well.
+  void mark_imports_beside(const std::string& file, std::string& text, OperatorDraft& out) const {
+    for (const PythonStatement& one : python_statements(text)) {
+      for (const std::string& module : python_imports({one})) {
+        std::error_code ignored;
+        const fs::path beside = options_.file.parent_path() / module;
+        if (!module.starts_with(".") && !fs::exists(beside, ignored) && !fs::exists(beside.string() + ".py", ignored))
+          continue;
+        const std::string mark = fmt::format("# {}: {} lies beside your file; put what is needed of it here\n",
+                                             suites::kToBeFilledIn, module);
+        const std::size_t at = text.find(one.text);
+        text.insert(at, mark);
+        const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+        out.open.push_back(
+            fmt::format("{}:{}: it imports {}, which lies beside your file: put what is needed of it into {}", file,
+                        line, module, file));
+      }
+    }
   }
 
   static Result<const PythonStatement*> find(const std::vector<PythonStatement>& statements, const std::string& name,

@@ -257,6 +257,25 @@ TEST(Scaffold, OfDeviceCode_TheLaunchIsAskedFor) {
   EXPECT_NE(loaded.error().message.find("baseline.cu:2"), std::string::npos) << loaded.error().message;
 }
 
+TEST(Scaffold, OfPython_ImportsBesideItAreAskedForWhereTheyStand) {
+  const Repository repository("relu.py", "import torch, triton\nfrom utils import relu\ndef f(x): return relu(x)\n");
+  repository.write("src/utils.py", "");
+  repository.write("utils.py", "");
+  ScaffoldOptions options = options_for(repository);
+  options.function = options.reference = "f";
+  options.stated = {};
+  const auto report = scaffold_task(syntax::Clang::none(), options);
+  ASSERT_TRUE(report.has_value()) << report.error().message;
+  const std::string asked = base::joined(report->open, "\n");
+  const auto loaded = suites::load_task(options.folder);
+  ASSERT_FALSE(loaded.has_value());
+  for (const char* place : {"baseline.py:3", "reference.py:2"}) {
+    EXPECT_NE(asked.find(place), std::string::npos) << place << " is not in " << asked;
+    EXPECT_NE(loaded.error().message.find(place), std::string::npos)
+        << place << " is not in " << loaded.error().message;
+  }
+}
+
 /// The reference that `init` derives of f, which takes x and n, in a repository where it builds.
 std::string derived_reference(const syntax::Clang& clang, const std::string& function, const StatedTexts& stated) {
   const Repository repository("sum.cpp", function);
