@@ -32,12 +32,9 @@ class Checker {
       if (buffer.space != Space::scratch) continue;
       scratch += buffer.size() * kElementBytes;
       if (scratch > kMostScratchBytes)
-        return {
-            buffer.line,
-            fmt::format(
-                "err_scratch_exceeds_limit: with {} the kernel's own tensors in HBM take {} MiB, and at most {} are "
-                "executed here; use smaller ones, or one again",
-                described(buffer), scratch >> 20, kMostScratchBytes >> 20)};
+        return {buffer.line, fmt::format("with {} the kernel's own tensors in HBM take {} MiB, and at most {} are "
+                                         "executed here; use smaller ones, or one again",
+                                         described(buffer), scratch >> 20, kMostScratchBytes >> 20)};
     }
     for (const Instruction& one : program_.instructions) {
       if (std::string message = instruction(one); !message.empty()) return {one.line, std::move(message)};
