@@ -135,7 +135,7 @@ class Interpret(unittest.TestCase):
                              ("v = tl.where(not FLAG or tl.load(x + (1 << 60)) > 0, i, v)", [0, 1, 2, 3]),
                              ("v = tl.where(1 and (i < n) and not (n < 2), 1., 2.)", [1, 1, 1, 2]), ("v = i + max(FLAG, 2) + min(n, 9)", [5, 6, 7, 8]),
                              ("v = 1. * i if n > 2 and not n == 9 else v", [0, 1, 2, 3]), ("three = 3\n    v = tl.where(three and i < 2, 1., 2.)", [1, 1, 2, 2]),
-                             ("assert i < 4\n    v = 1. * i", [0, 1, 2, 3])):
+                             ("assert i < 4\n    v = 1. * i", [0, 1, 2, 3]), ("v = tl.load(x + i, mask=i < 2, other=5. + i)", [1, -2, 7, 8])):
             with self.subTest(line):
                 data = self.output(OPERATORS.replace("LINE", line), [tensor("x", 4), scalar("n", 3, "int32")], [tensor("z", 4)], {"x": floats(values)})
                 self.assertEqual(list(struct.unpack("<4f", data)), wanted)
