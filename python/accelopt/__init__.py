@@ -17,6 +17,7 @@ __all__ = ["AcceloptError", "Evaluation", "Interval", "Result", "best", "evaluat
 
 PathLike = str | os.PathLike[str]
 _ENDED = (0, 3, 5, 6)  # exit codes with which a command has printed its object
+_RUN_ENDED = (*_ENDED, 4, 130)  # those of a run that a budget or a stop ended, too
 
 
 class AcceloptError(RuntimeError):
@@ -115,14 +116,24 @@ def _options(options: Mapping[str, object]) -> list[str]:
     return words
 
 
-def optimize(task: PathLike, *, workspace: PathLike = ".accelopt", **options: object) -> Result:
-    """Runs accelopt on the task's folder to its end; the options are those of `accelopt run`, with _ for -."""
-    out = _run(["run", task, "--workspace", workspace, "--json", *_options(options)], _ENDED)
+def _workspace(given: PathLike | None) -> pathlib.Path:
+    """As the program finds it: the nearest .accelopt here or above, else one here. Absolute."""
+    here = pathlib.Path.cwd()
+    found = (folder / ".accelopt" for folder in (here, *here.parents) if (folder / ".accelopt").is_dir())
+    return pathlib.Path(given).absolute() if given is not None else next(found, here / ".accelopt")
+
+
+def optimize(task: PathLike, *, workspace: PathLike | None = None, **options: object) -> Result:
+    """Runs accelopt on the task's folder until it ends, with a winner or without; the options are those of `accelopt run`, with _ for -."""
+    place = _workspace(workspace)
+    out = _run(["run", task, "--workspace", place, "--json", *_options(options)], _RUN_ENDED)
     told = json.loads(out.strip().splitlines()[-1])
+    if told.get("type") != "result":
+        raise AcceloptError("the run was interrupted before it had a result; continue with: accelopt resume", 130)
     solution = told.get("solution")
     return Result(run=told["run"], outcome=told["outcome"], reason=told["reason"], speedup=Interval.read(told["speedup"]),
                   source=solution["sources"][0].get("text", solution["sources"][0].get("content")) if solution else None,
-                  workspace=pathlib.Path(workspace), json=told)
+                  workspace=place, json=told)
 
 
 def evaluate(task: PathLike, kernel: PathLike | None = None, **options: object) -> Evaluation:
@@ -131,6 +142,6 @@ def evaluate(task: PathLike, kernel: PathLike | None = None, **options: object) 
     return Evaluation(status=told["status"], verdict=told["verdict"], reason=told["reason"], ratio=Interval.read(told["ratio"]), json=told)
 
 
-def best(run: str = "last", *, workspace: PathLike = ".accelopt") -> str:
+def best(run: str = "last", *, workspace: PathLike | None = None) -> str:
     """The source of a run's winner."""
-    return _run(["best", run, "--workspace", workspace])
+    return _run(["best", run, "--workspace", _workspace(workspace)])

@@ -8,10 +8,10 @@
 #include "base/utc.hpp"
 
 namespace accelopt::app {
-std::filesystem::path find_workspace(const std::string& given) {
+std::filesystem::path find_workspace(const std::string& given, const std::filesystem::path& from) {
   if (!given.empty()) return given;
   std::error_code ignored;
-  const std::filesystem::path here = std::filesystem::current_path(ignored);
+  const std::filesystem::path here = from.empty() ? std::filesystem::current_path(ignored) : from;
   for (std::filesystem::path folder = here;; folder = folder.parent_path()) {
     if (std::filesystem::is_directory(folder / ".accelopt", ignored)) return folder / ".accelopt";
     if (folder == folder.parent_path()) break;

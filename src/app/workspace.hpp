@@ -11,9 +11,9 @@
 
 namespace accelopt::app {
 
-/// Where runs are kept: the given folder, else the nearest `.accelopt` upwards from here, else `./.accelopt` (not made
-/// yet).
-std::filesystem::path find_workspace(const std::string& given);
+/// Where runs are kept: the given folder, else the nearest `.accelopt` upwards from `from` (empty: from here), else one
+/// in it (not made yet).
+std::filesystem::path find_workspace(const std::string& given, const std::filesystem::path& from = {});
 
 /// Opens the workspace's journal, making the folder if `access` allows to write.
 /// @error not_found: there is no workspace to read; else as journal::open_journal.

@@ -33,7 +33,9 @@ base::Result<Exit> serve(const app::Shell& shell, const McpOptions& options, con
   say_on_stop("");
   TRY_ASSIGN(mcp::Folders folders,
              mcp::Folders::of(options.folders.empty() ? std::vector<std::string>{"."} : options.folders));
-  mcp::Desk desk{shell, std::filesystem::absolute(app::find_workspace(options.workspace)).lexically_normal(),
+  // A client may start the server anywhere.
+  const std::filesystem::path from = options.folders.empty() ? std::filesystem::path() : folders.all().front();
+  mcp::Desk desk{shell, std::filesystem::absolute(app::find_workspace(options.workspace, from)).lexically_normal(),
                  std::move(folders), options.most_runs};
   const mcp::Catalogue catalogue = mcp::make_catalogue(desk);
   TRY(transport(catalogue, desk));
@@ -64,7 +66,7 @@ void declare(Command& command, McpOptions& options) {
   command.option("--folder", &options.folders,
                  "A folder that clients may use, with all below it; may be repeated (default: this one)");
   command.option("--workspace", &options.workspace,
-                 "Folder of the runs (default: the nearest .accelopt here or above)");
+                 "Folder of the runs (default: the nearest .accelopt in the first --folder or above)");
   command.option("--max-runs", &options.most_runs, "Maximum number of runs that clients have active at the same time")
       .at_least(1)
       .show_default();

@@ -126,7 +126,7 @@ Result<ToolResult> carry_out(Desk& desk, const CommandTool& command, const Json&
                     {{"state", "running"}, {"job", name}, {"ok", nullptr}}};
 }
 
-/// "--iterations 3" for what the arguments say; a list gives one mention each.
+/// "--iterations 3" for what the arguments say; a list gives one mention each, and an empty text none.
 void add_option(Words& words, const Json& arguments, const char* key, const char* option) {
   const auto found = arguments.find(key);
   if (found == arguments.end() || found->is_null()) return;
@@ -136,8 +136,9 @@ void add_option(Words& words, const Json& arguments, const char* key, const char
       if (one.get<bool>()) words.emplace_back(option);
       continue;
     }
-    // One word, so that no value is taken for an option.
-    words.push_back(std::string(option) + "=" + (one.is_string() ? one.get<std::string>() : one.dump()));
+    const std::string value = one.is_string() ? one.get<std::string>() : one.dump();
+    // One word, so that no value is taken for an option; one that ends with "=" takes the next word.
+    if (!value.empty()) words.push_back(std::string(option) + "=" + value);
   }
 }
 

@@ -532,6 +532,7 @@ class Search {
     if (confirmation_ && !confirmation_->reason.empty())
       return "the best candidate was not confirmed: " + confirmation_->reason + where;
     if (confirmation_) return "the best candidate was not confirmed" + where;
+    if (budget_.evaluations() == 0 && known_ == 0) return "no candidate was evaluated" + where;
     return fmt::format("no candidate was {} than the baseline{}", model::measure_of(request_.task).better, where);
   }
 

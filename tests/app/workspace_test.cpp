@@ -27,6 +27,18 @@ TEST(Workspace, FolderThatWasThere_KeepsItsFiles) {
   EXPECT_FALSE(std::filesystem::exists(folder->path() / "runs" / ".gitignore"));
 }
 
+TEST(Workspace, Default_IsTheNearestFromThere) {
+  const auto folder = base::TemporaryFolder::create("workspace");
+  ASSERT_TRUE(folder);
+  const auto deep = folder->path() / "a" / "b";
+  ASSERT_TRUE(base::make_folders(deep));
+  ASSERT_TRUE(base::make_folders(folder->path() / ".accelopt"));
+  EXPECT_EQ(find_workspace("", deep), folder->path() / ".accelopt");
+  ASSERT_TRUE(base::make_folders(deep / ".accelopt"));
+  EXPECT_EQ(find_workspace("", deep), deep / ".accelopt");
+  EXPECT_EQ(find_workspace("given", deep), "given");
+}
+
 TEST(Workspace, RunIds_HaveOneForm) {
   EXPECT_TRUE(is_run_id(new_run_id()));
   EXPECT_TRUE(is_run_id("20261121-101502-3fa9c1"));

@@ -21,20 +21,41 @@ class PythonModule(support.TestCase):
         os.environ["ACCELOPT"] = str(support.program_folder() / "accelopt")
         self.addCleanup(os.environ.pop, "ACCELOPT")
 
-    def test_a_run_and_its_winner(self):
+    def recorded(self, **options):
         worker = support.program_folder() / "recorded_worker"
         if not worker.exists():
             self.skipTest(f"{worker} is not there; build the target recorded_worker")
         settings = json.loads((RUN / "measurements.json").read_text(encoding="utf-8"))["settings"]
-        result = accelopt.optimize(ROOT / "suites" / "nkibench-cuda" / "adamw", workspace=self.workspace, replay=RUN / "answers",
-                                   worker=f"{worker} {RUN}/measurements.json", knowledge="none", **settings)
+        return accelopt.optimize(ROOT / "suites" / "nkibench-cuda" / "adamw", replay=RUN / "answers",
+                                 worker=f"{worker} {RUN}/measurements.json", knowledge="none", **settings, **options)
+
+    def test_a_run_and_its_winner(self):
+        self.addCleanup(os.chdir, os.getcwd())
+        (self.folder / "own" / "deep").mkdir(parents=True)
+        (self.folder / "own" / ".accelopt").mkdir()
+        os.chdir(self.folder / "own" / "deep")
+        result = self.recorded()
+        self.assertIn("//@ launch", accelopt.best())
+        os.chdir("/")
         self.assertTrue(result.improved)
         self.assertEqual(str(result.speedup), "1.06x [1.05, 1.08]")
         self.assertIn("//@ launch", result.source)
-        self.assertIn("//@ launch", accelopt.best(result.run, workspace=self.workspace))
+        self.assertIn("//@ launch", accelopt.best(result.run, workspace=result.workspace))
         self.assertTrue((result.save(self.folder / "torch", "torch") / "adamw" / "__init__.py").exists())
         self.assertIn('<iframe sandbox srcdoc="<!', result._repr_html_())
         self.assertIn("adamw", result.report())
+
+    def test_a_run_that_a_budget_or_a_stop_ends_is_a_result(self):
+        told = {"type": "result", "run": "r", "outcome": "budget", "reason": "give more time", "speedup": None, "solution": None}
+        program = self.folder / "accelopt"
+        for code in (3, 4, 130):
+            program.write_text(f"#!/bin/sh\necho '{json.dumps(told)}'\nexit {code}\n", encoding="utf-8")
+            program.chmod(0o755)
+            os.environ["ACCELOPT"] = str(program)
+            self.assertEqual(accelopt.optimize("task").reason, "give more time")
+        program.write_text("#!/bin/sh\necho '{\"type\": \"note\"}'\nexit 130\n", encoding="utf-8")
+        with self.assertRaisesRegex(accelopt.AcceloptError, "interrupted"):
+            accelopt.optimize("task")
 
     def test_a_verdict_beside_another_kernel_s(self):
         task = self.task()
