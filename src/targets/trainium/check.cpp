@@ -17,10 +17,6 @@ std::string described(const Buffer& buffer) {
   return fmt::format("\"{}\" (line {})", buffer.name, buffer.line);
 }
 
-/// Of a kernel's own tensors in HBM together: what it computes is executed here, with all of them in memory. A core has
-/// 16 GiB.
-constexpr std::int64_t kMostScratchBytes = std::int64_t{4} << 30;
-
 class Checker {
  public:
   Checker(const Program& program, const Generation& chip) : program_(program), chip_(chip) {}
@@ -31,14 +27,19 @@ class Checker {
       if (std::string message = tile(buffer); !message.empty()) return {buffer.line, std::move(message)};
       if (buffer.space != Space::scratch) continue;
       scratch += buffer.size() * kElementBytes;
-      if (scratch > kMostScratchBytes)
+      if (scratch > kMostResidentBytes)
         return {buffer.line, fmt::format("with {} the kernel's own tensors in HBM take {} MiB, and at most {} are "
                                          "executed here; use smaller ones, or one again",
-                                         described(buffer), scratch >> 20, kMostScratchBytes >> 20)};
+                                         described(buffer), scratch >> 20, kMostResidentBytes >> 20)};
     }
     for (const Instruction& one : program_.instructions) {
       if (std::string message = instruction(one); !message.empty()) return {one.line, std::move(message)};
     }
+    if (const Resident resident = most_resident(program_); resident.bytes > kMostResidentBytes)
+      return {resident.line,
+              fmt::format("here {} MiB of the kernel's tiles and tensors are in use at once, and at most "
+                          "{} are executed here; use smaller ones, or one again",
+                          resident.bytes >> 20, kMostResidentBytes >> 20)};
     if (Refusal refusal = carried(); !refusal.message.empty()) return refusal;
     return writes();
   }

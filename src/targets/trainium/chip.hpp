@@ -12,6 +12,10 @@ inline constexpr std::string_view kModelVersion = "nki-model 5";
 
 inline constexpr std::int64_t kElementBytes = 4;  ///< float32
 
+/// What a kernel's tiles and own tensors in HBM take while it is executed, at once [assumed: of a host's memory; a core
+/// has 16 GiB of HBM, doc: architecture guide].
+inline constexpr std::int64_t kMostResidentBytes = std::int64_t{4} << 30;
+
 /// Where a constant comes from: doc: the vendor's public documents of SDK 2.25; fitted: recorded profiles of the public
 /// benchmark; assumed: nobody measured it.
 struct Generation {

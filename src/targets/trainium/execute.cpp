@@ -434,7 +434,7 @@ base::Result<std::string> execute(const Program& program, const std::vector<std:
                                   const std::vector<std::span<float>>& outputs, const std::stop_token& stop) {
   for (std::size_t i = 0; i < outputs.size(); ++i)
     std::fill(outputs[i].begin(), outputs[i].end(), poison_of(program.outputs[i]));
-  const std::vector<Part> parts = independent_parts(program, most_parts());
+  const std::vector<Part> parts = independent_parts(program, most_parts(program));
   TRY(side_by_side(parts.size(), [&](std::size_t i) { return run_part(program, parts[i], inputs, outputs, stop); }));
   return poisoned(program, outputs);
 }

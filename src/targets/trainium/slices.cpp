@@ -6,6 +6,8 @@
 #include <thread>
 #include <utility>
 
+#include "targets/trainium/chip.hpp"
+
 namespace accelopt::targets::trainium {
 namespace {
 
@@ -213,8 +215,43 @@ bool pays(double together, double work) {
   return together <= (1 + kMostRepeatedWork) * work;
 }
 
-std::size_t most_parts() {
-  return std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, kMostParts);
+Resident most_resident(const Program& program) {
+  std::vector<std::size_t> last(program.buffers.size(), 0);
+  const auto for_own = [&](const Instruction& one, const auto& visit) {
+    const auto own = [&](std::uint32_t view) {
+      const std::uint32_t buffer = program.view(view).buffer;
+      const Space space = program.buffers[buffer].space;
+      if (space != Space::input && space != Space::output) visit(buffer);
+    };
+    own(one.target);
+    for (const std::uint32_t source : one.sources) own(source);
+  };
+  for (std::size_t i = 0; i < program.instructions.size(); ++i)
+    for_own(program.instructions[i], [&](std::uint32_t buffer) { last[buffer] = i; });
+  std::vector<bool> there(program.buffers.size(), false);
+  Resident out;
+  std::int64_t now = 0;
+  for (std::size_t i = 0; i < program.instructions.size(); ++i) {
+    const Instruction& one = program.instructions[i];
+    for_own(one, [&](std::uint32_t buffer) {
+      if (!there[buffer]) now += program.buffers[buffer].size() * kElementBytes;
+      there[buffer] = true;
+    });
+    if (now > out.bytes) out = {now, one.line};
+    for_own(one, [&](std::uint32_t buffer) {
+      if (there[buffer] && last[buffer] == i) {
+        now -= program.buffers[buffer].size() * kElementBytes;
+        there[buffer] = false;
+      }
+    });
+  }
+  return out;
+}
+
+std::size_t most_parts(const Program& program) {
+  const std::int64_t fit = kMostResidentBytes / std::max<std::int64_t>(most_resident(program).bytes, 1);
+  const std::size_t most = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, kMostParts);
+  return std::min(most, static_cast<std::size_t>(std::max<std::int64_t>(fit, 1)));
 }
 
 }  // namespace accelopt::targets::trainium

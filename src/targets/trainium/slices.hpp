@@ -32,8 +32,16 @@ double work_of(const Program& program, const Part& part);
 /// repeat too much of each other's work, or cannot be told apart.
 std::vector<Part> independent_parts(const Program& program, std::size_t most);
 
-/// How many parts to run side by side on this machine.
-std::size_t most_parts();
+/// Where the most memory is in use for tiles, constants and tensors that are neither inputs nor outputs: each from its
+/// first to its last use, while the program is executed as a whole.
+struct Resident {
+  std::int64_t bytes = 0;
+  int line = 0;
+};
+Resident most_resident(const Program& program);
+
+/// How many parts of the program to run side by side on this machine: each may have all its tiles and tensors.
+std::size_t most_parts(const Program& program);
 
 /// How many threads so much work is worth.
 std::size_t parts_worth(double work);

@@ -65,7 +65,7 @@ std::vector<std::pair<std::vector<std::size_t>, Part>> groups_of(const Program& 
   };
   Part all = chosen(0, order.size());
   const double work = work_of(program, all);
-  const std::size_t most = std::min({most_parts(), order.size(), parts_worth(work)});
+  const std::size_t most = std::min({most_parts(program), order.size(), parts_worth(work)});
   std::vector<std::pair<std::vector<std::size_t>, Part>> out;
   double together = 0;
   for (std::size_t k = 0; most > 1 && k < most; ++k) {

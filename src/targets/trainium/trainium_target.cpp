@@ -54,11 +54,13 @@ class ModelledKernel final : public evaluation::LiveKernel {
     for (const std::size_t bytes : invocation.output_bytes) outputs_.emplace_back(bytes / sizeof(float));
     const std::vector<std::span<const float>> given(inputs.begin(), inputs.end());
     const std::vector<std::span<float>> taken(outputs_.begin(), outputs_.end());
-    TRY_ASSIGN(const std::string poisoned, execute(plan->second.program, given, taken, stop_));
+    const auto poisoned = execute(plan->second.program, given, taken, stop_);
+    const bool exhausted = !poisoned && poisoned.error().code == ErrorCode::exhausted;
+    if (!poisoned && !exhausted) return tl::make_unexpected(poisoned.error());
     CallOutcome out;
-    if (!poisoned.empty()) {
+    if (exhausted || !poisoned->empty()) {
       out.end = evaluation::CallEnd::died;
-      out.reason = poisoned;
+      out.reason = exhausted ? poisoned.error().message : *poisoned;
       return out;
     }
     const Modelled& time = plan->second.time;

@@ -5,10 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <new>
 #include <random>
 
 #include "targets/trainium/execute.hpp"
 #include "targets/trainium/product.hpp"
+#include "targets/trainium/side_by_side.hpp"
 #include "targets/trainium/traces.hpp"
 
 namespace accelopt::targets::trainium {
@@ -158,6 +160,29 @@ TEST(TrainiumProduct, AnySizes_AddInTheOrderOfTheDepth) {
                          depth, rows, columns),
               expected)
         << depth << " " << rows << " " << columns;
+  }
+}
+
+TEST(TrainiumSlices, TilesInUseAtOnce_AreCountedFromFirstToLastUse) {
+  const Resident most = most_resident(program_of(silu_trace()));
+  EXPECT_EQ(most.bytes, std::int64_t{3} * 128 * 8 * 4) << "of five tiles";
+  EXPECT_EQ(most.line, 6);
+}
+
+TEST(TrainiumSlices, KernelThatFillsTheMemoryAllowed_RunsAlone) {
+  base::Json trace = silu_trace();
+  trace["buffers"][3] = {"scratch", "large", 5, nullptr, {1 << 20, 768}};  // 3 GiB
+  EXPECT_EQ(most_parts(program_of(trace)), 1U);
+}
+
+TEST(TrainiumSlices, MemoryThatRunsOut_IsAnErrorOfTheKernel) {
+  for (const std::size_t where : {0U, 1U}) {
+    const auto ended = side_by_side(2, [&](std::size_t i) -> base::Result<void> {
+      if (i == where) throw std::bad_alloc();
+      return {};
+    });
+    ASSERT_FALSE(ended);
+    EXPECT_EQ(ended.error().code, base::ErrorCode::exhausted);
   }
 }
 
