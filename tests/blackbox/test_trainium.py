@@ -76,6 +76,13 @@ class Trainium(support.TestCase):
         self.assertEqual(evaluation["status"], "INCORRECT_NUMERICAL", evaluation)
         self.assertIn("at random places", evaluation["reason"])
 
+    def test_baseline_that_is_wrong_where_it_is_raced_alone_is_refused(self):
+        baseline = self.silu / "baseline.py"
+        baseline.write_text(baseline.read_text().replace("            nl.store(y", "            if M == 256:\n                result = tile\n            nl.store(y"))
+        evaluation = self.evaluate(FASTER)
+        self.assertIn("not what the reference computes", evaluation["reason"], "the right kernel is not called wrong")
+        self.assertIn("likely to mend: the reference or the baseline", evaluation["reason"])
+
     def benchmark(self, rows=1024, columns=7168):
         """A checkout in the public benchmark's layout, with a kernel of our own."""
         folder = pathlib.Path(self.folder) / "checkout" / "NKIBench"

@@ -13,6 +13,8 @@ namespace {
 
 /// Which of reference, baseline or bound is the likely mend of a wrong baseline.
 std::string likely_mend(const Failure& failure) {
+  constexpr const char* kNotTheSame = "; likely to mend: the reference or the baseline, which do not compute the same";
+  if (!failure.mismatch && failure.status == model::Status::incorrect_numerical) return kNotTheSame;
   if (!failure.mismatch) {
     return failure.status == model::Status::timeout
                ? "; mend the baseline, or make the workload smaller"
@@ -33,7 +35,7 @@ std::string likely_mend(const Failure& failure) {
            "order, or state "
            "numerics.normwise)";
   }
-  return "; likely to mend: the reference or the baseline, which do not compute the same";
+  return kNotTheSame;
 }
 
 /// Verifies the baseline, again while others are on the device, for as long as the target has patience. `disturbance`:

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <unordered_map>
 
+#include "evaluation/roofline.hpp"
 #include "targets/trainium/spot_check.hpp"
 
 namespace accelopt::targets::trainium {
@@ -18,6 +20,10 @@ constexpr double kPlaces = 16;  ///< that the reference computes, and stretches 
 constexpr std::int64_t kMostInPlace = 256;
 /// As between two kernels: float32 additions in another order differ by 1e-6 of the values.
 constexpr double kAllowedOfPlace = 1e-4;
+/// Between two calls of the reference, which add up in one order.
+constexpr double kSameInDouble = 1e-9;
+constexpr double kMostCheapFlops = 2e8;  ///< plain loops compute 0.2 to 1 billion a second
+constexpr std::int64_t kMostCheapElements = std::int64_t{16} << 20;
 
 std::vector<std::int64_t> draw(std::int64_t extent, std::size_t count, std::mt19937_64& random) {
   std::vector<std::int64_t> out;
@@ -29,21 +35,69 @@ std::vector<std::int64_t> draw(std::int64_t extent, std::size_t count, std::mt19
   return out;
 }
 
-/// Of each of so many variable axes.
+bool has_axis(const model::TensorSpec& tensor, const std::string& axis) {
+  return tensor.shape && std::find(tensor.shape->begin(), tensor.shape->end(), axis) != tensor.shape->end();
+}
+
+/// Of each of so many axes that are cut.
 std::size_t places_of_axis(std::size_t axes) {
   return static_cast<std::size_t>(std::ceil(std::pow(kPlaces, 1.0 / std::max(1.0, static_cast<double>(axes)))));
 }
 
 }  // namespace
 
-model::Workload ReferencePlaces::cut(const model::Definition& definition, model::Workload workload) {
-  const std::vector<std::string> variable = model::variable_axes(definition);
-  const auto most = static_cast<std::int64_t>(places_of_axis(variable.size()));
-  for (const std::string& axis : variable) {
+model::Workload ReferencePlaces::cut(model::Workload workload, const Axes& axes) {
+  const auto most = static_cast<std::int64_t>(places_of_axis(axes.size()));
+  for (const std::string& axis : axes) {
     std::int64_t& extent = workload.axes.at(axis);
     extent = std::min(extent, most);
   }
   return workload;
+}
+
+base::Result<void> ReferencePlaces::check_definition(const model::Definition& definition) {
+  for (const std::string& axis : model::variable_axes(definition)) {
+    if (std::any_of(definition.outputs.begin(), definition.outputs.end(),
+                    [&](const model::TensorSpec& output) { return has_axis(output, axis); }))
+      continue;
+    return base::fail(
+        base::ErrorCode::unsupported,
+        fmt::format("the axis {0} is variable and no output has it: without a workload of role check, the "
+                    "reference is called with a few places of each variable axis, and would leave out "
+                    "most of {0}; write {0} as a constant, or add a workload of role check",
+                    axis));
+  }
+  return {};
+}
+
+bool ReferencePlaces::cheap(const model::Definition& definition, const model::Workload& cut) {
+  const model::AxisValues axes = model::bind_axes(definition, cut);
+  std::int64_t elements = 0;
+  for (const auto* tensors : {&definition.inputs, &definition.outputs}) {
+    for (const model::TensorSpec& tensor : *tensors) elements += model::element_count(tensor, axes);
+  }
+  const auto work = evaluation::least_work(definition, cut);
+  return elements <= kMostCheapElements && work && work->flops <= kMostCheapFlops;
+}
+
+ReferencePlaces::Axes ReferencePlaces::separable(const model::Definition& definition, const model::Workload& workload,
+                                                 const std::vector<std::span<const float>>& inputs,
+                                                 const evaluation::HostReference& reference, std::uint64_t seed) {
+  const model::AxisValues extents = model::bind_axes(definition, workload);
+  const auto whole = at(definition, workload, inputs, reference, {});
+  if (!whole) return {};
+  const auto holds = [&](const Axes& axes) {
+    const auto cut = at(definition, workload, inputs, reference, drawn(extents, axes, seed));
+    return cut && cut->agrees_with(*whole);
+  };
+  Axes out;
+  for (const std::string& axis : model::variable_axes(definition)) {
+    const bool everywhere = std::all_of(definition.outputs.begin(), definition.outputs.end(),
+                                        [&](const model::TensorSpec& output) { return has_axis(output, axis); });
+    const bool shows = extents.at(axis) > static_cast<std::int64_t>(kPlaces);
+    if (everywhere && shows && holds({axis})) out.push_back(axis);
+  }
+  return holds(out) ? out : Axes();
 }
 
 ReferencePlaces::Cut ReferencePlaces::cut_of(const model::TensorSpec& tensor, const model::AxisValues& axes,
@@ -73,19 +127,59 @@ ReferencePlaces::Cut ReferencePlaces::cut_of(const model::TensorSpec& tensor, co
   return out;
 }
 
+ReferencePlaces::Places ReferencePlaces::drawn(const model::AxisValues& axes, const Axes& cut, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  Places out;
+  for (const std::string& axis : cut) out[axis] = draw(axes.at(axis), places_of_axis(cut.size()), random);
+  return out;
+}
+
 base::Result<ReferencePlaces> ReferencePlaces::compute(const model::Definition& definition,
                                                        const model::Workload& workload,
                                                        const std::vector<std::span<const float>>& inputs,
-                                                       const evaluation::HostReference& reference, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
+                                                       const evaluation::HostReference& reference, const Axes& axes,
+                                                       std::uint64_t seed) {
+  return at(definition, workload, inputs, reference, drawn(model::bind_axes(definition, workload), axes, seed));
+}
+
+std::optional<ReferencePlaces> ReferencePlaces::compute_twice(const model::Definition& definition,
+                                                              const model::Workload& workload,
+                                                              const std::vector<std::span<const float>>& inputs,
+                                                              const evaluation::HostReference& reference,
+                                                              const Axes& axes, std::uint64_t seed) {
+  Places places = drawn(model::bind_axes(definition, workload), axes, seed);
+  auto all = at(definition, workload, inputs, reference, places);
+  for (auto& [axis, some] : places) some.resize((some.size() + 1) / 2);
+  const auto half = at(definition, workload, inputs, reference, places);
+  if (!all || !half || !half->agrees_with(*all)) return std::nullopt;
+  return std::move(*all);
+}
+
+bool ReferencePlaces::agrees_with(const ReferencePlaces& other) const {
+  for (std::size_t i = 0; i < cuts_.size(); ++i) {
+    std::unordered_map<std::int64_t, double> values;
+    for (std::size_t k = 0; k < other.expected_[i].size(); ++k)
+      values[other.cuts_[i].whole(static_cast<std::int64_t>(k))] = other.expected_[i][k];
+    double error = 0;
+    double size = 0;
+    for (std::size_t k = 0; k < expected_[i].size(); ++k) {
+      const double right = values.at(cuts_[i].whole(static_cast<std::int64_t>(k)));
+      error += (expected_[i][k] - right) * (expected_[i][k] - right);
+      size += right * right;
+    }
+    if (!std::isfinite(error) || error > kSameInDouble * kSameInDouble * size) return false;
+  }
+  return true;
+}
+
+base::Result<ReferencePlaces> ReferencePlaces::at(const model::Definition& definition, const model::Workload& workload,
+                                                  const std::vector<std::span<const float>>& inputs,
+                                                  const evaluation::HostReference& reference, const Places& places) {
   const model::AxisValues axes = model::bind_axes(definition, workload);
-  const std::vector<std::string> variable = model::variable_axes(definition);
-  const std::size_t each = places_of_axis(variable.size());
-  Places places;
   evaluation::Invocation invocation;
-  for (const std::string& axis : variable) {
-    places[axis] = draw(axes.at(axis), each, random);
-    invocation.axes.push_back(static_cast<std::int64_t>(places[axis].size()));
+  for (const std::string& axis : model::variable_axes(definition)) {
+    const auto cut = places.find(axis);
+    invocation.axes.push_back(cut == places.end() ? axes.at(axis) : static_cast<std::int64_t>(cut->second.size()));
   }
   std::vector<ReferenceTensor> given;
   std::size_t next = 0;
@@ -104,6 +198,7 @@ base::Result<ReferencePlaces> ReferencePlaces::compute(const model::Definition& 
     }
   }
   ReferencePlaces out;
+  out.allowed_ = std::max(kAllowedOfPlace, definition.numerics.normwise.value_or(0));
   for (const model::TensorSpec& output : definition.outputs) {
     out.cuts_.push_back(cut_of(output, axes, places));
     const Cut& cut = out.cuts_.back();
@@ -153,13 +248,12 @@ base::Result<std::string> ReferencePlaces::check(const Program& program,
       error += (value - right) * (value - right);
       size += right * right;
     }
-    if (std::isfinite(error) && error <= kAllowedOfPlace * kAllowedOfPlace * size) continue;
+    if (std::isfinite(error) && error <= allowed_ * allowed_ * size) continue;
     return fmt::format(
-        "output {}: {} elements from {} on are not what the reference computes when it is called with a few places of "
-        "each variable axis (relative difference {:.2g}, allowed {:.2g}); if it sums over a variable axis, write that "
-        "axis as a constant or add a workload of role check",
+        "output {}: {} elements from {} on are not what the reference computes (relative difference {:.2g}, allowed "
+        "{:.2g})",
         program.buffers[program.outputs[one.output]].name, one.end - one.begin, cuts_[one.output].whole(one.begin),
-        std::sqrt(error / std::max(size, 1e-300)), kAllowedOfPlace);
+        std::sqrt(error / std::max(size, 1e-300)), allowed_);
   }
   return std::string();
 }

@@ -146,7 +146,8 @@ std::vector<ProfileItem> profile_of(const Modelled& modelled) {
 model::Task asked_of_reference(model::Task task, model::OutputCheck outputs) {
   if (outputs == model::OutputCheck::nkibench) return task;
   for (model::Workload& workload : task.workloads) {
-    if (workload.role == model::Role::race) workload = ReferencePlaces::cut(task.definition, std::move(workload));
+    if (workload.role != model::Role::race) continue;
+    workload = ReferencePlaces::cut(std::move(workload), model::variable_axes(task.definition));
   }
   return task;
 }
@@ -162,10 +163,13 @@ class TrainiumTarget final : public evaluation::HostTarget {
       return base::fail(ErrorCode::unsupported, "the task is of target \"" + task.target +
                                                     "\"; this device runs kernels of target \"" + description().name +
                                                     "\"");
+    task_ = task;
     definition_ = task.definition;
     baseline_ = model::Kernel(task.baseline);
     checks_ = std::any_of(task.workloads.begin(), task.workloads.end(),
                           [](const model::Workload& workload) { return workload.role == model::Role::check; });
+    if (!checks_ && settings.outputs != model::OutputCheck::nkibench)
+      TRY(ReferencePlaces::check_definition(definition_));
     workload_ = model::bind_axes(task.definition, task.workloads.front());
     if (!options_.constants.empty()) {
       TRY_ASSIGN(MeasuredChip measured, with_constants(chip_, options_.constants));
@@ -240,15 +244,62 @@ class TrainiumTarget final : public evaluation::HostTarget {
  private:
   Result<std::string> check_places(const model::Kernel& kernel, const model::Workload& workload, std::uint64_t seed,
                                    const std::stop_token& stop) {
-    if (checks_ && kernel.id() == baseline_.id()) return std::string();
+    if (checks_ && kernel.id() == baseline_.id()) {
+      TRY_ASSIGN(const auto wrong, check_baseline(workload, seed, stop));
+      return wrong.value_or("");
+    }
     TRY_ASSIGN(const BuiltPtr built, tracer_->build(kernel, stop));
     if (!checks_) return check_by_reference(*built, workload, seed, stop);
     TRY_ASSIGN(const BuiltPtr baseline, tracer_->build(baseline_, stop));
     TRY_ASSIGN(const TracedPlan* const plan, plan_of(*built, workload));
     TRY_ASSIGN(const TracedPlan* const right, plan_of(*baseline, workload));
     TRY(draw_inputs(workload, seed));
-    return trainium::spot_check(plan->program, right->program, {declared_.inputs.begin(), declared_.inputs.end()}, seed,
-                                stop);
+    TRY_ASSIGN(std::string differs,
+               trainium::spot_check(plan->program, right->program, {declared_.inputs.begin(), declared_.inputs.end()},
+                                    seed, stop));
+    if (differs.empty()) return differs;
+    TRY_ASSIGN(const auto wrong, check_baseline(workload, seed, stop));
+    if (!wrong) return differs + "; the baseline was never compared with the reference at this size";
+    if (wrong->empty()) return differs + "; at other places of this size, the baseline agrees with the reference";
+    return base::fail(ErrorCode::invalid_argument,
+                      "the task's baseline is wrong on workload " + workload.name + ": " + *wrong + "; mend it");
+  }
+
+  /// Why the baseline is wrong at places of a raced workload, which all others are held against; "": it is right. None:
+  /// the reference does not compute such places on their own, or not at once.
+  Result<std::optional<std::string>> check_baseline(const model::Workload& workload, std::uint64_t seed,
+                                                    const std::stop_token& stop) {
+    TRY(find_separable(seed));
+    model::Task asked = task_;
+    asked.workloads = {ReferencePlaces::cut(workload, *separable_)};
+    if (!ReferencePlaces::cheap(definition_, asked.workloads.front())) return std::optional<std::string>();
+    auto reference = options_.make_host_reference(asked, use(), stop);
+    if (!reference) return std::optional<std::string>();
+    TRY(draw_inputs(workload, seed));
+    const std::vector<std::span<const float>> inputs(declared_.inputs.begin(), declared_.inputs.end());
+    const auto places = ReferencePlaces::compute_twice(definition_, workload, inputs, *reference, *separable_, seed);
+    if (!places) return std::optional<std::string>();
+    TRY_ASSIGN(const BuiltPtr built, tracer_->build(baseline_, stop));
+    TRY_ASSIGN(const TracedPlan* const plan, plan_of(*built, workload));
+    TRY_ASSIGN(std::string wrong, places.value().check(plan->program, inputs, seed, stop));
+    return std::optional(std::move(wrong));
+  }
+
+  /// On all workloads that are computed whole.
+  Result<void> find_separable(std::uint64_t seed) {
+    if (separable_) return {};
+    ReferencePlaces::Axes axes = model::variable_axes(definition_);
+    for (const model::Workload& workload : task_.workloads) {
+      if (workload.role == model::Role::race) continue;
+      Drawn drawn;
+      TRY(draw_declared(workload, seed, drawn));
+      const ReferencePlaces::Axes here = ReferencePlaces::separable(
+          definition_, workload, {drawn.inputs.begin(), drawn.inputs.end()}, reference_, seed);
+      std::erase_if(axes,
+                    [&](const std::string& axis) { return std::find(here.begin(), here.end(), axis) == here.end(); });
+    }
+    separable_ = std::move(axes);
+    return {};
   }
 
   /// Places of raced workloads with values as the families of the task have them, which only smaller workloads met.
@@ -287,9 +338,14 @@ class TrainiumTarget final : public evaluation::HostTarget {
     TRY(draw_inputs(workload, seed));
     const std::vector<std::span<const float>> inputs(declared_.inputs.begin(), declared_.inputs.end());
     if (!places_) {
-      TRY_ASSIGN(places_, ReferencePlaces::compute(definition_, workload, inputs, reference_, seed));
+      TRY_ASSIGN(places_, ReferencePlaces::compute(definition_, workload, inputs, reference_,
+                                                   model::variable_axes(definition_), seed));
     }
-    return places_->check(plan->program, inputs, seed, stop);
+    TRY_ASSIGN(const std::string wrong, places_->check(plan->program, inputs, seed, stop));
+    return wrong.empty() ? wrong
+                         : wrong +
+                               "; the reference was called with a few places of each variable axis: if it goes over "
+                               "one, as a sum does, write that axis as a constant or add a workload of role check";
   }
 
   /// Inputs of one workload, kept for the next kernel: kernels are traced without them.
@@ -299,7 +355,11 @@ class TrainiumTarget final : public evaluation::HostTarget {
   };
 
   Result<void> draw_inputs(const model::Workload& workload, std::uint64_t seed) {
-    return draw(workload, declared_,
+    return draw_declared(workload, seed, declared_);
+  }
+
+  Result<void> draw_declared(const model::Workload& workload, std::uint64_t seed, Drawn& drawn) {
+    return draw(workload, drawn,
                 [&](const model::TensorSpec& input, evaluation::InputDraw draw, std::span<float> values) {
                   draw.seed = evaluation::input_seed(seed, workload.name, 0, input.name);
                   return evaluation::draw_input(draw, std::as_writable_bytes(values));
@@ -310,30 +370,31 @@ class TrainiumTarget final : public evaluation::HostTarget {
   /// of them for all. None where no input permits any.
   Result<void> draw_sizes(const model::Workload& workload, std::uint64_t seed) {
     bool any = false;
-    TRY(draw(workload, sizes_,
-             [&](const model::TensorSpec& input, evaluation::InputDraw draw, std::span<float> values) -> Result<void> {
-               std::vector<model::Family> families;
-               for (const model::Family size : kSizes) {
-                 const model::Family taken = evaluation::family_of_input(input, size);
-                 if (taken != model::Family::as_declared) families.push_back(taken);
-               }
-               any = any || !families.empty();
-               if (families.empty()) families = {model::Family::as_declared};
-               const std::int64_t places = draw.shape.empty() ? 1 : draw.shape.front();
-               const auto parts = static_cast<std::int64_t>(families.size());
-               const std::size_t each = values.size() / static_cast<std::size_t>(std::max<std::int64_t>(places, 1));
-               for (std::int64_t part = 0; part < (places < parts ? 1 : parts); ++part) {
-                 const std::int64_t begin = places < parts ? 0 : places * part / parts;
-                 const std::int64_t end = places < parts ? places : places * (part + 1) / parts;
-                 draw.seed = evaluation::input_seed(seed, workload.name, static_cast<int>(part) + 1, input.name);
-                 draw.family = families[places < parts ? draw.seed % families.size() : static_cast<std::size_t>(part)];
-                 if (!draw.shape.empty()) draw.shape.front() = end - begin;
-                 TRY(evaluation::draw_input(
-                     draw, std::as_writable_bytes(values.subspan(static_cast<std::size_t>(begin) * each,
-                                                                 static_cast<std::size_t>(end - begin) * each))));
-               }
-               return {};
-             }));
+    const auto in_parts = [&](const model::TensorSpec& input, evaluation::InputDraw draw,
+                              std::span<float> values) -> Result<void> {
+      std::vector<model::Family> families;
+      for (const model::Family size : kSizes) {
+        const model::Family taken = evaluation::family_of_input(input, size);
+        if (taken != model::Family::as_declared) families.push_back(taken);
+      }
+      any = any || !families.empty();
+      if (families.empty()) families = {model::Family::as_declared};
+      const std::int64_t places = draw.shape.empty() ? 1 : draw.shape.front();
+      const auto parts = static_cast<std::int64_t>(families.size());
+      const std::size_t each = values.size() / static_cast<std::size_t>(std::max<std::int64_t>(places, 1));
+      for (std::int64_t part = 0; part < (places < parts ? 1 : parts); ++part) {
+        const std::int64_t begin = places < parts ? 0 : places * part / parts;
+        const std::int64_t end = places < parts ? places : places * (part + 1) / parts;
+        draw.seed = evaluation::input_seed(seed, workload.name, static_cast<int>(part) + 1, input.name);
+        draw.family = families[places < parts ? draw.seed % families.size() : static_cast<std::size_t>(part)];
+        if (!draw.shape.empty()) draw.shape.front() = end - begin;
+        TRY(evaluation::draw_input(
+            draw, std::as_writable_bytes(values.subspan(static_cast<std::size_t>(begin) * each,
+                                                        static_cast<std::size_t>(end - begin) * each))));
+      }
+      return {};
+    };
+    TRY(draw(workload, sizes_, in_parts));
     if (!any) sizes_.inputs.clear();
     return {};
   }
@@ -371,13 +432,15 @@ class TrainiumTarget final : public evaluation::HostTarget {
   TrainiumOptions options_;
   Generation chip_;
   std::string constants_;  ///< where they are from; empty: they are chip.hpp's
+  model::Task task_;
   model::Kernel baseline_;
-  Drawn declared_;                         ///< of the workload that was looked at last
-  Drawn sizes_;                            ///< of it as well
-  std::optional<ReferencePlaces> places_;  ///< of the same workload
-  std::optional<WholeOutputs> whole_;      ///< where outputs are checked as the public benchmark does
-  bool checks_ = false;                    ///< whether the task has a workload that is executed whole
-  model::AxisValues workload_;             ///< that a profile tells of
+  Drawn declared_;                                  ///< of the workload that was looked at last
+  Drawn sizes_;                                     ///< of it as well
+  std::optional<ReferencePlaces> places_;           ///< of the same workload
+  std::optional<ReferencePlaces::Axes> separable_;  ///< axes that the reference can be cut on
+  std::optional<WholeOutputs> whole_;               ///< where outputs are checked as the public benchmark does
+  bool checks_ = false;                             ///< whether the task has a workload that is executed whole
+  model::AxisValues workload_;                      ///< that a profile tells of
   std::unique_ptr<Tracer> tracer_;
 };
 

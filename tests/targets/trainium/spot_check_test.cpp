@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <optional>
 
 #include "targets/trainium/reference_places.hpp"
@@ -124,14 +126,90 @@ TEST(TrainiumSpotCheck, Places_AreDrawnAnew) {
   }
 }
 
-TEST(TrainiumReferencePlaces, LargeWorkload_IsCutToAFewPlacesOfEachVariableAxis) {
-  model::Definition definition;
-  definition.axes = {{"M", std::nullopt}, {"N", std::nullopt}, {"K", 64}};
-  const model::Workload two = ReferencePlaces::cut(definition, {.name = "published", .axes = {{"M", 4096}, {"N", 3}}});
+/// y = x / sum of row, of M rows and N columns.
+model::Definition shares() {
+  model::Definition out;
+  out.axes = {{"M", std::nullopt}, {"N", std::nullopt}};
+  model::TensorSpec tensor;
+  tensor.shape = {"M", "N"};
+  tensor.name = "x";
+  out.inputs = {tensor};
+  tensor.name = "y";
+  out.outputs = {tensor};
+  out.cost = {.flops = "2*M*N", .bytes = "8*M*N"};
+  return out;
+}
+
+/// Divides by `divisor` of a row's values.
+evaluation::HostReference shares_by(std::function<double(const std::vector<double>&)> divisor) {
+  return [divisor](evaluation::Precision, const std::vector<evaluation::ReferenceTensor>& inputs,
+                   const evaluation::Invocation& call) -> base::Result<std::vector<evaluation::ReferenceTensor>> {
+    const auto width = static_cast<std::size_t>(call.axes.at(1));
+    evaluation::ReferenceTensor out = inputs.at(0);
+    for (std::size_t row = 0; row < out.values.size(); row += width) {
+      const auto begin = out.values.begin() + static_cast<std::ptrdiff_t>(row);
+      const double by = divisor({begin, begin + static_cast<std::ptrdiff_t>(width)});
+      for (std::size_t i = row; i < row + width; ++i) out.values[i] /= by;
+    }
+    return std::vector{out};
+  };
+}
+
+double sum_of(const std::vector<double>& row) {
+  return std::accumulate(row.begin(), row.end(), 0.0);
+}
+
+std::vector<float> ascending(std::size_t count) {
+  std::vector<float> out(count);
+  std::iota(out.begin(), out.end(), 1.0F);
+  return out;
+}
+
+TEST(TrainiumReferencePlaces, AxisThatIsSummedOver_IsNotSeparable) {
+  const std::vector<float> x = ascending(std::size_t{40} * 50);
+  const auto separable = [&](const model::Workload& workload, const evaluation::HostReference& reference) {
+    return ReferencePlaces::separable(shares(), workload, {x}, reference, 1);
+  };
+  const model::Workload odd{.name = "odd", .axes = {{"M", 40}, {"N", 50}}};
+  const auto by_two = shares_by([](const std::vector<double>&) { return 2.0; });
+  EXPECT_EQ(separable(odd, shares_by(&sum_of)), (ReferencePlaces::Axes{"M"}));
+  EXPECT_EQ(separable(odd, by_two), (ReferencePlaces::Axes{"M", "N"}));
+  EXPECT_EQ(separable({.name = "odd", .axes = {{"M", 5}, {"N", 400}}}, by_two), (ReferencePlaces::Axes{"N"}))
+      << "of five places, a few are all";
+}
+
+TEST(TrainiumReferencePlaces, PlacesThatDependOnOthers_AreNotComparedWith) {
+  const std::vector<float> x = ascending(std::size_t{512} * 8);
+  const model::Workload raced{.name = "raced", .axes = {{"M", 512}, {"N", 8}}};
+  const auto places = [&](const ReferencePlaces::Axes& axes) {
+    return ReferencePlaces::compute_twice(shares(), raced, {x}, shares_by(&sum_of), axes, 1);
+  };
+  EXPECT_FALSE(places({"M", "N"}));
+  ASSERT_TRUE(places({"M"}));
+  EXPECT_NE(places({"M"})->check(tiles({2, 2, 2, 2}), {x}, 1, {}).value().find("not what the reference computes"),
+            std::string::npos);
+  const auto halved = shares_by([](const std::vector<double>&) { return 0.5; });
+  const auto doubled = ReferencePlaces::compute_twice(shares(), raced, {x}, halved, {"M", "N"}, 1);
+  ASSERT_TRUE(doubled);
+  EXPECT_EQ(doubled->check(tiles({2, 2, 2, 2}), {x}, 1, {}).value(), "");
+}
+
+TEST(TrainiumReferencePlaces, VariableAxisOfNoOutput_IsRefused) {
+  model::Definition definition = shares();
+  EXPECT_TRUE(ReferencePlaces::check_definition(definition));
+  definition.outputs.front().shape = {"M"};
+  const auto refused = ReferencePlaces::check_definition(definition);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("write N as a constant, or add a workload of role check"), std::string::npos);
+}
+
+TEST(TrainiumReferencePlaces, LargeWorkload_IsCutToAFewPlacesOfEachAxis) {
+  const model::Workload two = ReferencePlaces::cut({.name = "published", .axes = {{"M", 4096}, {"N", 3}}}, {"M", "N"});
   EXPECT_EQ(two.axes, (model::AxisValues{{"M", 4}, {"N", 3}}));
-  definition.axes[1].value = 4096;
-  const model::Workload one = ReferencePlaces::cut(definition, {.name = "published", .axes = {{"M", 4096}}});
-  EXPECT_EQ(one.axes, (model::AxisValues{{"M", 16}}));
+  const model::Workload one = ReferencePlaces::cut({.name = "published", .axes = {{"M", 4096}, {"N", 99}}}, {"M"});
+  EXPECT_EQ(one.axes, (model::AxisValues{{"M", 16}, {"N", 99}}));
+  EXPECT_TRUE(ReferencePlaces::cheap(shares(), one));
+  EXPECT_FALSE(ReferencePlaces::cheap(shares(), {.name = "published", .axes = {{"M", 1 << 14}, {"N", 1 << 14}}}));
 }
 
 }  // namespace
