@@ -85,8 +85,8 @@ class ModelTeam : public OwnedTeam {
       tighten(entry->second, chosen.config);
     }
     for (const auto& [endpoint, limit] : limits) {
-      const auto notice = [tell = ports_.notice, endpoint](const std::string& text) {
-        if (tell) tell(endpoint + ": " + text);
+      const auto notice = [tell = ports_.notice, where = endpoint](const std::string& text) {
+        if (tell) tell(where + ": " + text);
       };
       gates_[endpoint] = std::make_shared<llm::Gate>(limit, *clock_, notice);
     }
