@@ -22,15 +22,8 @@ class Checker {
   Checker(const Program& program, const Generation& chip) : program_(program), chip_(chip) {}
 
   Refusal run() {
-    std::int64_t scratch = 0;
     for (const Buffer& buffer : program_.buffers) {
       if (std::string message = tile(buffer); !message.empty()) return {buffer.line, std::move(message)};
-      if (buffer.space != Space::scratch) continue;
-      scratch += buffer.size() * kElementBytes;
-      if (scratch > kMostResidentBytes)
-        return {buffer.line, fmt::format("with {} the kernel's own tensors in HBM take {} MiB, and at most {} are "
-                                         "executed here; use smaller ones, or one again",
-                                         described(buffer), scratch >> 20, kMostResidentBytes >> 20)};
     }
     for (const Instruction& one : program_.instructions) {
       if (std::string message = instruction(one); !message.empty()) return {one.line, std::move(message)};

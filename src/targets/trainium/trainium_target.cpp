@@ -164,6 +164,9 @@ class TrainiumTarget final : public evaluation::HostTarget {
                                                     "\"; this device runs kernels of target \"" + description().name +
                                                     "\"");
     task_ = task;
+    declared_ = sizes_ = {};
+    places_.reset();
+    separable_.reset();
     definition_ = task.definition;
     baseline_ = model::Kernel(task.baseline);
     checks_ = std::any_of(task.workloads.begin(), task.workloads.end(),
