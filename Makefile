@@ -18,9 +18,10 @@
 # make deb     build, and make a Debian package of it: build/release/accelopt_VERSION_ARCHITECTURE.deb
 
 SHELL := /bin/bash
-JOBS ?= $(shell nproc)
+# The largest of the compilers takes 2.5 GB.
+JOBS ?= $(shell awk -v cores=$$(nproc) '/MemAvailable/ { jobs = int($$2 / 2.5e6); print jobs < 1 ? 1 : jobs < cores ? jobs : cores }' /proc/meminfo)
 # Many tests wait, for servers or for the machine's lock: two more than there are processors keep these busy.
-TEST_JOBS ?= $(shell expr $(JOBS) + 2)
+TEST_JOBS ?= $(shell expr $$(nproc) + 2)
 SECONDS_EACH ?= 600
 # OFF: `make test` and `make test-slow` leave out the sets of unit tests that `make asan` runs.
 SANITIZED_TESTS ?= ON
