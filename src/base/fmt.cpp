@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What fmt's headers only declare, compiled once. Debian has fmt as a shared library alone, whose soname changes with each of its minor versions; and where
-// every source compiles it for itself (FMT_HEADER_ONLY), that is more than a second of each.
+// What fmt's headers only declare, compiled once. Debian has fmt as a shared library alone, whose soname changes with
+// each of its minor versions; and where every source compiles it for itself (FMT_HEADER_ONLY), that is more than a
+// second of each.
 #include <fmt/format.h>
 #ifndef FMT_HEADER_ONLY
 #include <fmt/format-inl.h>

@@ -194,8 +194,9 @@ base::Result<void> BlockRunner::begin_generation(const std::vector<int>& active,
   for (const int arm : active) {
     if (arm >= plan_.first_candidate) candidates.push_back(arms_[static_cast<std::size_t>(arm)].source_id);
   }
-  order_ = slots_.not_met(candidates, plan_.workloads, slots_.count());
-  std::shuffle(order_.begin(), order_.end(), random_);
+  order_ = slots_.to_race(candidates, plan_.workloads);
+  const bool warms_up = bench_.clock() == DeviceClock::noisy;  // on others nothing gets warm
+  std::shuffle(order_.begin() + (warms_up ? 1 : 0), order_.end(), random_);
   used_ = 0;
   for (ArmState& arm : arms_) arm.live.reset();
   for (const int index : active) {
@@ -204,7 +205,7 @@ base::Result<void> BlockRunner::begin_generation(const std::vector<int>& active,
     if (arm.failure) continue;
     TRY_ASSIGN(arm.live, bench_.start(*arm.kernel, arm.placement, stop));
   }
-  if (bench_.clock() != DeviceClock::noisy) return {};  // nothing gets warm
+  if (!warms_up) return {};
   const int warm_up = order_[used_++];
   meet(active, warm_up);
   TRY(draw(active, warm_up));

@@ -26,11 +26,20 @@ constexpr double kOrderRoom = 16;
 constexpr double kSpread = 6;
 constexpr std::size_t kLeastRows = 64;
 constexpr double kLeastElements = 256;
+/// What the smallest elements of a wide type may be off by together, over the honest run that is off by most, and in
+/// units of roundoff of their own size: honest orders and exponentials differ by less, and zeros by far more.
+constexpr double kLastBandRoom = 32;
+constexpr double kLastBandUnits = 32;
+constexpr double kLastBandBelow = 4.0 / (1 << kBands);  ///< scaled
 
 }  // namespace
 
 bool has_bands(model::DType dtype, const model::Numerics& numerics) {
   return (dtype == model::DType::float16 || dtype == model::DType::bfloat16) && !numerics.normwise;
+}
+
+bool has_last_band(model::DType dtype, const model::Numerics& numerics) {
+  return (dtype == model::DType::float32 || dtype == model::DType::float64) && !numerics.normwise;
 }
 
 int band_of(double wanted, double scale) {
@@ -65,6 +74,30 @@ BandSums band_squares(std::span<const double> wanted, std::span<const double> go
   return out;
 }
 
+double last_band_count(std::span<const double> wanted, double scale) {
+  double out = 0;
+  for (const double value : wanted) out += value != 0 && std::abs(value) * scale < kLastBandBelow ? 1 : 0;
+  return out;
+}
+
+double last_band_norm(std::span<const double> wanted, double scale) {
+  double out = 0;
+  for (const double value : wanted) {
+    const double size = std::abs(value) * scale;
+    out += size < kLastBandBelow ? size * size : 0;
+  }
+  return out;
+}
+
+double last_band_squares(std::span<const double> wanted, std::span<const double> got, double scale) {
+  double out = 0;
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const double difference = (got[i] - wanted[i]) * scale;
+    if (std::abs(wanted[i]) * scale < kLastBandBelow && std::isfinite(difference)) out += difference * difference;
+  }
+  return out;
+}
+
 std::vector<double> rounded_to(model::DType dtype, std::span<const double> values) {
   std::vector<std::byte> bytes(values.size() * model::size_of(dtype));
   encode(dtype, values, bytes);
@@ -84,6 +117,16 @@ BandSums allowed_by_band(model::DType dtype, const BandErrors& errors, std::size
     out[band] = room * (errors.rounding[band] + std::max(again, made_of)) + kOrderRoom * errors.in_float[band] +
                 errors.counts[band] * smallest * smallest;
   }
+  return out;
+}
+
+BandSums allowed_in_last_band(model::DType dtype, const BandErrors& errors, double smallest) {
+  BandSums out = unlimited_bands();
+  constexpr std::size_t kLast = kBands - 1;
+  if (errors.counts[kLast] < kLeastElements) return out;
+  const double own = kLastBandUnits * model::unit_roundoff(dtype);
+  out[kLast] = kLastBandRoom * kLastBandRoom * errors.in_float[kLast] + own * own * errors.norms[kLast] +
+               errors.counts[kLast] * smallest * smallest;
   return out;
 }
 

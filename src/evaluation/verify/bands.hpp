@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors of 16-bit outputs by magnitude: what is rounded more coarsely among small elements alone shows in no norm and
-// in no row's bound.
+// Errors of outputs by magnitude: what is rounded more coarsely among small elements alone shows in no norm and in no
+// row's bound.
 #pragma once
 
 #include <array>
@@ -30,12 +30,15 @@ struct BandErrors {
   BandSums counts{};     ///< elements
   BandSums norms{};      ///< the expected output's own squares, scaled
   BandSums rounding{};   ///< of the expected output rounded to its dtype
-  BandSums in_float{};   ///< of the float run
+  BandSums in_float{};   ///< of the float run; where the last band alone is judged, of that run which is off by most
   BandSums perturbed{};  ///< the mean of the two runs in double on perturbed inputs
 };
 
-/// Whether outputs of this dtype are judged by bands: 16-bit ones, unless the task states its own bound.
+/// Whether outputs of this dtype are judged by all bands: 16-bit ones, unless the task states its own bound.
 bool has_bands(model::DType dtype, const model::Numerics& numerics);
+/// Whether they are judged by the last band alone: float32 and float64 ones, unless the task states its own bound. A
+/// row may be a whole tensor, beside whose largest element the smaller half of an exponential could be zeros.
+bool has_last_band(model::DType dtype, const model::Numerics& numerics);
 
 /// Of an element that is finite and below the type's threshold.
 int band_of(double wanted, double scale);
@@ -47,12 +50,18 @@ BandSums band_counts(std::span<const double> wanted, double scale, double thresh
 BandSums band_norms(std::span<const double> wanted, double scale, double threshold);
 /// Sums of (scale * difference)^2, of finite differences.
 BandSums band_squares(std::span<const double> wanted, std::span<const double> got, double scale, double threshold);
+/// The same of the last band alone, in one pass that is short for each element: what a band_* function gives for it.
+double last_band_count(std::span<const double> wanted, double scale);
+double last_band_norm(std::span<const double> wanted, double scale);
+double last_band_squares(std::span<const double> wanted, std::span<const double> got, double scale);
 /// Every value as the dtype has it.
 std::vector<double> rounded_to(model::DType dtype, std::span<const double> values);
 
 /// The most that each sum of squares may be; infinity: the band is not judged. `smallest`: what any element may be off
 /// by, scaled.
 BandSums allowed_by_band(model::DType dtype, const BandErrors& errors, std::size_t rows, double smallest);
+/// The same of a dtype that has_last_band.
+BandSums allowed_in_last_band(model::DType dtype, const BandErrors& errors, double smallest);
 
 /// The first band with a larger sum than it may have.
 std::optional<int> violated_band(const BandSums& squares, const BandSums& allowed);

@@ -254,6 +254,9 @@ Bounds bounds_of(DType dtype, const std::vector<std::int64_t>& shape, const Hone
   if (has_bands(dtype, numerics)) {
     bounds.bands = allowed_by_band(dtype, errors.bands, errors.row_sizes.size(), bounds.absolute * bounds.scale);
     bounds.band_counts = errors.bands.counts;
+  } else if (has_last_band(dtype, numerics)) {
+    bounds.bands = allowed_in_last_band(dtype, errors.bands, bounds.absolute * bounds.scale);
+    bounds.band_counts = errors.bands.counts;
   }
   return bounds;
 }
@@ -276,6 +279,10 @@ HonestErrors honest_errors(const Expected& expected, const HonestRuns& runs, con
   errors.row_errors.resize(errors.row_sizes.size());
   const double scale = calibration_scale(errors.row_sizes);
   errors.norm_squares = norm_squares_of(expected, scale, threshold);
+  if (has_last_band(expected.dtype, numerics)) {
+    errors.bands.counts.back() = last_band_count(expected.values, scale);
+    errors.bands.norms.back() = last_band_norm(expected.values, scale);
+  }
   errors.float_is_finite = add_honest_run(expected, runs.in_float, float_share * runs.float_factor, errors);
   add_honest_run(expected, runs.perturbed_in_float, float_share, errors);
   add_honest_run(expected, runs.perturbed_a, 1, errors);
@@ -301,6 +308,10 @@ bool add_honest_run(const Expected& expected, std::span<const double> run, doubl
   const Measure measure{calibration_scale(errors.row_sizes), overflow_threshold(expected.dtype), share};
   const RowError error = measure_run(expected, run, row_length_of(expected.shape), measure, errors.row_errors);
   errors.error_squares = larger(errors.error_squares, error.squares);
+  if (has_last_band(expected.dtype, {}) && errors.bands.counts.back() > 0) {
+    const double squares = last_band_squares(expected.values, run, measure.scale) * share * share;
+    errors.bands.in_float.back() = larger(errors.bands.in_float.back(), squares);
+  }
   return error.finite;
 }
 

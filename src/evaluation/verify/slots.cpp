@@ -126,8 +126,9 @@ void Slots::meet_one(const std::string& source_id, std::size_t workload, int num
   }
 }
 
-std::vector<int> Slots::not_met(const std::vector<std::string>& source_ids, const std::vector<std::size_t>& workloads,
-                                int count) const {
+/// The lowest of the wanted numbers that none of these has met.
+std::vector<int> Slots::lowest(const std::vector<std::string>& source_ids, const std::vector<std::size_t>& workloads,
+                               int count, const std::function<bool(int)>& wanted) const {
   std::vector<const Met*> all;
   for (const std::string& source_id : source_ids) {
     for (const std::size_t workload : workloads) {
@@ -139,8 +140,24 @@ std::vector<int> Slots::not_met(const std::vector<std::string>& source_ids, cons
   for (int number = 0; std::ssize(out) < count; ++number) {
     const bool met =
         std::ranges::any_of(all, [&](const Met* one) { return number < one->below || one->others.contains(number); });
-    if (!met) out.push_back(number);
+    if (!met && wanted(number)) out.push_back(number);
   }
+  return out;
+}
+
+std::vector<int> Slots::not_met(const std::vector<std::string>& source_ids, const std::vector<std::size_t>& workloads,
+                                int count) const {
+  return lowest(source_ids, workloads, count, [](int) { return true; });
+}
+
+std::vector<int> Slots::to_race(const std::vector<std::string>& source_ids,
+                                const std::vector<std::size_t>& workloads) const {
+  const auto as_declared = [&](int number) { return family_of_slot(task_, number) == model::Family::as_declared; };
+  std::vector<int> out;
+  if (bench_.clock() == DeviceClock::noisy && families_of_task(task_).size() > 1)
+    out = lowest(source_ids, workloads, 1, std::not_fn(as_declared));
+  const std::vector<int> timed = lowest(source_ids, workloads, count_ - static_cast<int>(out.size()), as_declared);
+  out.insert(out.end(), timed.begin(), timed.end());
   return out;
 }
 
@@ -174,7 +191,10 @@ base::Result<Slot*> Slots::get(std::size_t workload, int slot) {
 bool Slots::draw_ahead(const std::vector<std::size_t>& workloads) {
   const bool cheap = drawn_ > 0 && drawing_ / drawn_ < kSlowSlot && drawing_ahead_ < kMostDrawingAhead;
   if (!cheap || kept_bytes_ > most_kept_bytes_ / 2) return false;
-  for (int number = 0; number < kSlotsAhead; ++number) {
+  // All that a first verification looks at, and what races are about.
+  for (int number = 0, ahead = 0; ahead < kSlotsAhead; ++number) {
+    if (number >= count_ && family_of_slot(task_, number) != model::Family::as_declared) continue;
+    ++ahead;
     for (const std::size_t workload : workloads) {
       if (slots_.contains({number, workload})) continue;
       const auto before = drawing_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -105,6 +106,10 @@ class Slots {
   /// The lowest `count` numbers that none of these has met in any of these workloads, those that were passed over too.
   [[nodiscard]] std::vector<int> not_met(const std::vector<std::string>& source_ids,
                                          const std::vector<std::size_t>& workloads, int count) const;
+  /// A generation for a race, the lowest that none of these has met: inputs as declared, since how long a kernel takes
+  /// with those is the question. Where there is a warm-up, which does not count, it comes first, of another family.
+  [[nodiscard]] std::vector<int> to_race(const std::vector<std::string>& source_ids,
+                                         const std::vector<std::size_t>& workloads) const;
   /// That drawing has cost since the beginning.
   [[nodiscard]] std::chrono::steady_clock::duration drawing() const { return drawing_; }
   /// Families that were found unusable so far, each once a workload.
@@ -120,6 +125,10 @@ class Slots {
   void forget_some();
   [[nodiscard]] FloatFactors factors_for(const Slot& slot, std::size_t workload) const;
   void learn(const Slot& slot, std::size_t workload, const FloatFactors& factors);
+
+  [[nodiscard]] std::vector<int> lowest(const std::vector<std::string>& source_ids,
+                                        const std::vector<std::size_t>& workloads, int count,
+                                        const std::function<bool(int)>& wanted) const;
 
   struct Kept {
     std::unique_ptr<Slot> slot;
