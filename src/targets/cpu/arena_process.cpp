@@ -24,6 +24,7 @@
 #include "sandbox/landlock.hpp"
 #include "sandbox/probe.hpp"
 #include "targets/cpu/arena_check.hpp"
+#include "targets/cpu/calling_convention.hpp"
 #include "targets/cpu/urgent.hpp"
 
 namespace accelopt::targets::cpu {
@@ -362,6 +363,12 @@ bool ArenaProcess::at_home() const {
 
 bool ArenaProcess::is_at_wait() {
   return settles([this] { return at_home(); });
+}
+
+bool ArenaProcess::preserved() {
+  const std::string changed = changed_text(control_->changed);
+  if (!changed.empty()) reap("returned with " + changed);
+  return changed.empty();
 }
 
 bool ArenaProcess::helpers_parked() {

@@ -57,6 +57,9 @@ class ArenaProcess {
   [[nodiscard]] bool at_home() const;
   /// The same, but one that is on its way there is given a little time; it may turn out dead.
   bool is_at_wait();
+  /// Whether the kernel of the stopped arena, back at its wait, left what the calling convention has a function leave
+  /// as it was; false: it did not, and is dead. True as well on other processors than x86-64.
+  bool preserved();
   /// Whether every helper thread of the stopped arena is gone, or blocked in a futex without a time limit on a word of
   /// its own memory that still has the awaited value, so that continuing the process wakes none. Those that are on
   /// their way there are given a little time; it may turn out dead. True as well where the machine does not tell.

@@ -158,7 +158,7 @@ Bracket timed_call(ArenaProcess& arena, nanoseconds limit, bool one_core, const 
   out.at_home = arena.at_home();
   out.escaped = !arena.is_at_wait();
   if (arena.death().empty() && !out.escaped) out.helper_awake = !arena.helpers_parked();
-  if (!arena.death().empty()) {
+  if (!arena.death().empty() || (!out.escaped && !out.helper_awake && !arena.preserved())) {
     out.end = Bracket::End::died;
     return out;
   }

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstring>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -373,6 +374,65 @@ extern "C" void kernel(const float*, const float*, float, float* y, int64_t M) {
   kernel.call();
   EXPECT_FALSE(kernel.restore());
   EXPECT_NE(kernel.death().find("not its own"), std::string::npos) << kernel.death();
+}
+#endif
+
+#if defined(__x86_64__)
+TEST(Arena, WhatAKernelHasToPreserve_Changed_IsNamed) {
+  const auto compiler = find_compiler("g++", kPath);
+  if (!compiler) GTEST_SKIP() << "g++ is not installed";
+  const auto builder = KernelBuilder::create(small_task(), {*compiler, {}, nullptr}, {});
+  ASSERT_TRUE(builder) << builder.error().message;
+  const auto built = (*builder)->build(model::Kernel(solution_of(R"(#include "task.h"
+extern "C" void kernel(const float* x, const float*, float, float* y, int64_t M) {
+  static const unsigned truncating = 0x7fff;
+  asm volatile("flds %1; fstps %0" : "=m"(*y) : "m"(*x));
+  for (int64_t i = 1; i < M; ++i) y[i] = *x / 7;
+  switch (static_cast<int>(x[0])) {
+    case 1: asm volatile("popq %rcx; addq $8, %rsp; jmp *%rcx");
+    case 2: asm volatile("xorl %ebx, %ebx; xorl %r13d, %r13d; incq %r15"); break;
+    case 3: asm volatile("xorl %ebp, %ebp; xorl %r12d, %r12d; xorl %r14d, %r14d"); break;
+    case 4: asm volatile("std"); break;
+    case 5: asm volatile("ldmxcsr %0" : : "m"(truncating)); break;
+    case 6: asm volatile("fldcw %0" : : "m"(truncating)); break;
+    case 7: asm volatile("pcmpeqd %mm0, %mm0"); break;
+    case 8: asm volatile("pcmpeqd %mm0, %mm0; emms"); break;
+  }
+}
+)")),
+                                       {});
+  ASSERT_TRUE(built && (*built)->report.built) << (*built)->report.diagnostics;
+  auto buffers = Buffers::create({{4096, false}, {4096, false}, {4096, true}}, 1);
+  ASSERT_TRUE(buffers);
+  const Machine machine = examine_machine();
+  const bool one_core = machine.cores.size() == 1;
+  evaluation::Invocation invocation;
+  invocation.inputs = {evaluation::Bytes(4096), evaluation::Bytes(4096), evaluation::Bytes(sizeof(float))};
+  invocation.output_bytes = {kFound * sizeof(float)};
+  invocation.axes = {kFound};
+  const model::Task task = small_task();
+  const char* const changed[] = {"",
+                                 "rsp",
+                                 "rbx, r13, r15",
+                                 "rbp, r12, r14",
+                                 "the direction flag",
+                                 "the control bits of MXCSR (rounding, FTZ, DAZ, exceptions)",
+                                 "the x87 control word",
+                                 "the x87 registers (MMX without emms)",
+                                 ""};
+  for (std::size_t i = 0; i < std::size(changed); ++i) {
+    auto arena = ArenaProcess::start({ACCELOPT_ARENA_PATH, machine.cores, 1, one_core, 1ULL << 30}, **built, *buffers);
+    ASSERT_TRUE(arena) << arena.error().message;
+    Layout(task.definition, *buffers, Bypass::nothing).set_arguments(arena->control(), invocation);
+    const auto which = static_cast<float>(i);
+    std::memcpy(buffers->here(0, 4096).data(), &which, sizeof which);
+    const Bracket bracket = timed_call(*arena, std::chrono::seconds(5), one_core);
+    const bool kept = *changed[i] == '\0';
+    EXPECT_EQ(bracket.end, kept ? Bracket::End::returned : Bracket::End::died) << i;
+    const std::string told = kept ? "" : "returned with " + std::string(changed[i]) + " changed,";
+    EXPECT_EQ(arena->death().substr(0, told.size()), told);
+    EXPECT_EQ(arena->death().empty(), kept) << arena->death();
+  }
 }
 #endif
 

@@ -48,6 +48,12 @@ static_assert(sizeof(Private) <= kPageBytes);
 extern "C" const char accelopt_home_begin[];
 extern "C" const char accelopt_home_end[];
 // NOLINTEND(readability-identifier-naming)
+
+/// What a process begins with: the control word of the x87 unit, and MXCSR.
+constexpr std::uint16_t kX87Control = 0x037f;
+constexpr std::uint32_t kVectorControl = 0x1f80;
+/// What lies in the registers that a function keeps for its caller, where nothing else does.
+constexpr std::int32_t kMark = 0x61636365;
 #endif
 
 [[noreturn]] void give_up(const char* what, const char* why) {
@@ -174,21 +180,22 @@ void set_private_page(Entry entry) {
   unsigned c = 0;
   unsigned d = 0;
   own.has_xsave = __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_OSXSAVE) != 0 ? 1 : 0;
-  const std::uint16_t x87_control = 0x037f;
-  const std::uint32_t vector_control = 0x1f80;
-  std::memcpy(own.registers, &x87_control, sizeof x87_control);
-  std::memcpy(own.registers + 24, &vector_control, sizeof vector_control);
+  std::memcpy(own.registers, &kX87Control, sizeof kX87Control);
+  std::memcpy(own.registers + 24, &kVectorControl, sizeof kVectorControl);
 #endif
   if (mprotect(page, kPageBytes, PROT_READ) != 0) give_up("a page of its own", std::strerror(errno));
 }
 
 #if defined(__x86_64__)
+/// Into the list of bits in ecx whether the last comparison found a difference; esi holds 0 or 1.
+#define ACCELOPT_NOTE_DIFFERENCE "  setne %%sil\n  leal (%%rsi, %%rcx, 2), %%ecx\n"
+
 /// Waits for calls and makes them. What a kernel leaves behind when it returns, in registers, flags and memory, is the
 /// kernel's choice: this reads immediates, the worker's orders and the private page, neither of which can be written or
 /// moved, and returns to nowhere. Restoring memory, too, uses neither stack nor functions. The worker looks, while the
 /// process is stopped, whether it stands between accelopt_home_begin and accelopt_home_end: from every instruction
 /// there, whatever registers hold, nothing but this block runs until the next go. A call is pending when `request` and
-/// `go` differ.
+/// `go` differ. What the kernel should have left as it was is compared once the call's time has ended.
 [[noreturn, gnu::noinline, gnu::noclone]] void serve() {
   asm volatile(
       "accelopt_home_begin:\n"
@@ -265,9 +272,9 @@ void set_private_page(Entry entry) {
       "  xorl %%r8d, %%r8d\n"
       "  xorl %%r9d, %%r9d\n"
       "  xorl %%r10d, %%r10d\n"
-      "  xorl %%r13d, %%r13d\n"
-      "  xorl %%r14d, %%r14d\n"
-      "  xorl %%r15d, %%r15d\n"
+      "  movl %[mark], %%r13d\n"
+      "  movl %[mark], %%r14d\n"
+      "  movl %[mark], %%r15d\n"
       "  leaq %c[arguments](%%rbx), %%rdi\n"
       "  movabsq %[answers], %%rax\n"
       "  movl %%ebp, (%%rax)\n"
@@ -287,6 +294,33 @@ void set_private_page(Entry entry) {
       "  movl %c[go](%%rax), %%ecx\n"
       "  movabsq %[answers], %%rax\n"
       "  movl %%ecx, %c[done](%%rax)\n"
+      // A bit each, in the order of Preserved: the last one compared is bit 0. The kernel's stack may be anywhere.
+      "  movl %%ecx, %%r10d\n"
+      "  movq %%rsp, %%rdi\n"
+      "  movabsq %[own], %%rdx\n"
+      "  movq %c[stack_top](%%rdx), %%rsp\n"
+      "  pushfq\n"
+      "  popq %%r8\n"
+      "  xorl %%ecx, %%ecx\n"
+      "  xorl %%esi, %%esi\n"
+      "  movabsq %[orders], %%r9\n"
+      "  cmpq %%rsp, %%rdi\n" ACCELOPT_NOTE_DIFFERENCE    // the kernel's stack pointer
+      "  cmpq %%r9, %%rbx\n" ACCELOPT_NOTE_DIFFERENCE     // the orders
+      "  cmpq %%r10, %%rbp\n" ACCELOPT_NOTE_DIFFERENCE    // the call's number
+      "  cmpq %%rdx, %%r12\n" ACCELOPT_NOTE_DIFFERENCE    // the page of its own
+      "  cmpq %[mark], %%r13\n" ACCELOPT_NOTE_DIFFERENCE  // as was set above
+      "  cmpq %[mark], %%r14\n" ACCELOPT_NOTE_DIFFERENCE  // likewise
+      "  cmpq %[mark], %%r15\n" ACCELOPT_NOTE_DIFFERENCE  // likewise
+      "  testl $0x400, %%r8d\n" ACCELOPT_NOTE_DIFFERENCE  // the direction flag
+      "  movabsq %[scratch], %%r11\n"
+      "  stmxcsr (%%r11)\n"
+      "  movl (%%r11), %%edi\n"
+      "  andl $0xffc0, %%edi\n"
+      "  cmpl %[mxcsr], %%edi\n" ACCELOPT_NOTE_DIFFERENCE  // but for the flags of exceptions
+      "  fnstenv (%%r11)\n"
+      "  cmpw %[x87_control], (%%r11)\n" ACCELOPT_NOTE_DIFFERENCE  // the control word
+      "  cmpw $-1, 8(%%r11)\n" ACCELOPT_NOTE_DIFFERENCE            // each register empty
+      "  movl %%ecx, %c[changed](%%rax)\n"
       "  jmp 1b\n"
       :
       : [orders] "i"(kControlAddress), [answers] "i"(kControlAddress + kOrdersBytes), [own] "i"(kPrivateAddress),
@@ -296,7 +330,9 @@ void set_private_page(Entry entry) {
         [has_xsave] "i"(offsetof(Private, has_xsave)), [registers] "i"(offsetof(Private, registers)),
         [sched_yield] "i"(SYS_sched_yield), [restore] "i"(offsetof(ArenaControl, restore)), [image] "i"(kImageAddress),
         [scratch] "i"(kScratchAddress), [step] "i"(sizeof(RestoreStep)), [copy] "i"(Restore::copy),
-        [clear] "i"(Restore::clear), [end] "i"(Restore::end), [mincore] "i"(SYS_mincore)
+        [clear] "i"(Restore::clear), [end] "i"(Restore::end), [mincore] "i"(SYS_mincore), [mark] "i"(kMark),
+        [mxcsr] "i"(kVectorControl), [x87_control] "i"(kX87Control),
+        [changed] "i"(offsetof(ArenaControl, changed) - kOrdersBytes)
       : "memory");
   __builtin_unreachable();
 }

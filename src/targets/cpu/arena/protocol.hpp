@@ -37,6 +37,26 @@ inline constexpr const char* kEntrySymbol = "accelopt_call";
 
 enum class ArenaState : std::uint32_t { starting, loaded, failed };
 
+/// What the calling convention of x86-64 has a function leave as it found it, in the order in which arenas compare it.
+enum class Preserved : std::uint32_t {
+  rsp,
+  rbx,
+  rbp,
+  r12,
+  r13,
+  r14,
+  r15,
+  direction_flag,
+  mxcsr,
+  x87_control,
+  x87_registers,
+  count,
+};
+/// Its bit in ArenaControl::changed.
+constexpr std::uint32_t bit_of(Preserved what) {
+  return 1U << (static_cast<std::uint32_t>(Preserved::count) - 1 - static_cast<std::uint32_t>(what));
+}
+
 /// A flag on a cache line of its own; holds the number of the call that it is about.
 struct alignas(64) ArenaFlag {
   std::atomic<std::uint32_t> call{0};
@@ -61,6 +81,7 @@ struct ArenaControl {
   std::uint64_t home_begin = 0;  ///< arena, before it loads a candidate: where its waiting loop begins; 0: unknown
   std::uint64_t home_end = 0;
   std::uint64_t heap_used = 0;  ///< arena, before the first call: behind it the heap holds nothing
+  std::uint32_t changed = 0;    ///< arena, back at its loop: what the last call did not preserve, by bit_of
 };
 
 inline constexpr std::size_t kOrdersBytes = kPageBytes;
