@@ -137,29 +137,6 @@ base::Result<ArenaControl*> map_control(const ControlFiles& files) {
   return new (map) ArenaControl;
 }
 
-std::string meaning_of(int number) {
-  switch (number) {
-    case SIGSEGV:
-      return "crashed (SIGSEGV): it used memory outside its tensors, wrote to an input, or ran out of stack (8 MiB)";
-    case SIGBUS:
-      return "crashed (SIGBUS): it used memory that is not there or misaligned";
-    case SIGFPE:
-      return "crashed (SIGFPE): an integer division by zero or an overflow in a division";
-    case SIGILL:
-      return "crashed (SIGILL): an illegal instruction, or control ran past the end of a function that returns a value";
-    case SIGABRT:
-      return "aborted (SIGABRT): a failed assertion, a corrupted heap or an exception that nothing caught";
-    case SIGSYS:
-      return "was ended for a system call that kernels may not use";
-    case SIGKILL:
-      return "was killed: it used more memory than it may have";
-    case SIGXCPU:
-      return "was killed: it used more processor time than it may have";
-    default:
-      return "was ended by signal " + std::to_string(number);
-  }
-}
-
 }  // namespace
 
 base::Result<std::string> find_arena() {
@@ -282,6 +259,7 @@ ArenaProcess::ArenaProcess(ArenaProcess&& other) noexcept
       image_(std::move(other.image_)),
       remembered_(other.remembered_),
       death_(std::move(other.death_)),
+      fault_(other.fault_),
       calls_(other.calls_) {}
 
 ArenaProcess::~ArenaProcess() {
@@ -308,11 +286,12 @@ void ArenaProcess::reap(const sandbox::ExitState& state) {
     death_ = "used the system call " + call +
              ", which kernels may not use (they may allocate memory and compute, nothing else)";
   } else if (fault != 0) {
-    death_ = meaning_of(fault);
+    fault_ = {fault, control_->fault_code, control_->fault_address};
+    death_ = meaning_of(*fault_);
   } else if (state.exited) {
     death_ = "ended its process instead of returning";
   } else {
-    death_ = meaning_of(state.signal);
+    death_ = meaning_of({.signal = state.signal});
   }
 }
 

@@ -13,6 +13,7 @@
 #include "targets/cpu/arena/protocol.hpp"
 #include "targets/cpu/buffers.hpp"
 #include "targets/cpu/build.hpp"
+#include "targets/cpu/fault.hpp"
 #include "targets/cpu/memory_image.hpp"
 
 namespace accelopt::targets::cpu {
@@ -47,6 +48,8 @@ class ArenaProcess {
   [[nodiscard]] sandbox::Process& process() { return process_; }
   /// Why it is dead; empty while it lives.
   [[nodiscard]] const std::string& death() const { return death_; }
+  /// The signal that it died of, if it was its own.
+  [[nodiscard]] const std::optional<Fault>& fault() const { return fault_; }
   /// Ends it, if it has not ended, and keeps the reason.
   void reap(std::string reason);
   void reap(const sandbox::ExitState& state);
@@ -105,6 +108,7 @@ class ArenaProcess {
   MemoryImage image_;
   bool remembered_ = false;
   std::string death_;
+  std::optional<Fault> fault_;
   std::uint32_t calls_ = 0;
 };
 

@@ -79,7 +79,7 @@ class CpuLiveKernel final : public evaluation::LiveKernel {
     const Bracket bracket = timed_call(arena_, options.limit, bench_.one_core, reveal, returned);
     bench_.concealment.reveal();
     if (bracket.end == Bracket::End::timed_out) timed_out_ = true;
-    if (bracket.end != Bracket::End::returned) return dead();
+    if (bracket.end != Bracket::End::returned) return dead(layout.tensors(invocation));
     CallOutcome out;
     out.wrote_outside = !layout.canaries_whole(invocation);
     if (out.wrote_outside) bench_.buffers.distrust();
@@ -126,11 +126,11 @@ class CpuLiveKernel final : public evaluation::LiveKernel {
     return {};
   }
 
-  [[nodiscard]] CallOutcome dead() {
+  [[nodiscard]] CallOutcome dead(const std::vector<PlacedTensor>& tensors = {}) {
     bench_.buffers.distrust();
     CallOutcome out;
     out.end = timed_out_ ? CallEnd::timed_out : CallEnd::died;
-    out.reason = arena_.death();
+    out.reason = arena_.fault() ? meaning_of(*arena_.fault(), tensors) : arena_.death();
     return out;
   }
 

@@ -168,6 +168,20 @@ void Layout::set_arguments(ArenaControl& control, const Invocation& invocation) 
   control.argument_count = place;
 }
 
+std::vector<PlacedTensor> Layout::tensors(const Invocation& invocation) const {
+  std::vector<PlacedTensor> out;
+  for (std::size_t i = 0; i < definition_.inputs.size(); ++i) {
+    if (!has_region(definition_.inputs[i])) continue;
+    const std::size_t bytes = invocation.inputs[i].size();
+    out.push_back({definition_.inputs[i].name, buffers_.there(out.size(), bytes), bytes, false});
+  }
+  for (std::size_t i = 0; i < invocation.output_bytes.size(); ++i) {
+    const std::size_t bytes = invocation.output_bytes[i];
+    out.push_back({definition_.outputs[i].name, buffers_.there(out.size(), bytes), bytes, true});
+  }
+  return out;
+}
+
 void Layout::place_inputs(const Invocation& invocation) const {
   std::size_t region = 0;
   for (std::size_t i = 0; i < definition_.inputs.size(); ++i) {

@@ -11,6 +11,7 @@
 #include "model/task.hpp"
 #include "targets/cpu/arena_process.hpp"
 #include "targets/cpu/buffers.hpp"
+#include "targets/cpu/fault.hpp"
 #include "targets/cpu/flush.hpp"
 #include "targets/cpu/stream.hpp"
 
@@ -27,6 +28,8 @@ class Layout {
 
   /// Points the arena's arguments at the tensors, and sets its scalars and axes.
   void set_arguments(ArenaControl& control, const evaluation::Invocation& invocation) const;
+  /// The call's tensors as its kernel meets them.
+  [[nodiscard]] std::vector<PlacedTensor> tensors(const evaluation::Invocation& invocation) const;
   void place_inputs(const evaluation::Invocation& invocation) const;
   /// Whether the inputs are still what was laid out.
   [[nodiscard]] bool inputs_hold(const evaluation::Invocation& invocation) const;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <csignal>
 #include <cstring>
 #include <thread>
 
@@ -20,6 +21,7 @@
 #include "targets/cpu/counters.hpp"
 #include "targets/cpu/diagnostics.hpp"
 #include "targets/cpu/elf_object.hpp"
+#include "targets/cpu/fault.hpp"
 #include "targets/cpu/machine.hpp"
 
 #include "targets/cpu/stream.hpp"
@@ -195,6 +197,25 @@ TEST(BuffersTest, TensorsEndAtTheirRegionAndCanariesNoticeWrites) {
   const auto refused = Buffers::create(too_many, 7);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::invalid_argument);
+}
+
+TEST(FaultText, OfAnAddress_NamesTheNearestTensor) {
+  const std::vector<PlacedTensor> tensors{{"x", 0x100000, 100, false}, {"y", 0x200000, 400, true}};
+  const auto meaning = [&](int code, std::uint64_t address) {
+    return meaning_of({.signal = SIGSEGV, .code = code, .address = address}, tensors);
+  };
+  const std::string crashed = "crashed (SIGSEGV): it ";
+  EXPECT_EQ(meaning(SEGV_ACCERR, 0x100000 + 8), crashed + "wrote to the input x, at its byte 8 of 100");
+  const std::string outside = crashed + "used memory outside its tensors, ";
+  EXPECT_EQ(meaning(SEGV_MAPERR, 0x100000 + 100), outside + "1 byte behind the last byte of x");
+  EXPECT_EQ(meaning(SEGV_ACCERR, 0x200000 - 4096), outside + "4096 bytes before the first byte of y");
+  EXPECT_EQ(meaning(SEGV_MAPERR, 8), crashed + "used a null pointer");
+  const std::string unknown =
+      crashed + "used memory outside its tensors, wrote to an input, or ran out of stack (8 MiB)";
+  EXPECT_EQ(meaning(SEGV_MAPERR, 0x7ffe00000000), unknown) << "near none";
+  EXPECT_EQ(meaning(SEGV_MAPERR, ~0ULL), unknown);
+  EXPECT_EQ(meaning(SEGV_ACCERR, 0x200000), unknown) << "it may be used";
+  EXPECT_EQ(meaning(-12345, 0x100000), unknown) << "the process may say anything";
 }
 
 TEST(Cores, WorkerAndArenaNeverShareAndThreadsFit) {

@@ -152,7 +152,11 @@ TEST_F(Verdicts, AKernelThatNeverReturnsTimesOut) {
 TEST_F(Verdicts, CrashesAreRuntimeErrors) {
   const Evaluation null = triage("*(volatile int*)nullptr = 1;");
   EXPECT_EQ(null.status, Status::runtime_error);
-  EXPECT_NE(null.reason.find("SIGSEGV"), std::string::npos) << null.reason;
+  EXPECT_NE(null.reason.find("crashed (SIGSEGV): it used a null pointer"), std::string::npos) << null.reason;
+#if defined(__x86_64__)
+  const Evaluation misaligned = triage("asm volatile(\"movaps 4(%0), %%xmm0\" : : \"r\"(x) : \"xmm0\");");
+  EXPECT_NE(misaligned.reason.find("not aligned"), std::string::npos) << misaligned.reason;
+#endif
   const Evaluation trap = triage("__builtin_trap();");
   EXPECT_EQ(trap.status, Status::runtime_error);
   const Evaluation recursion = triage_text(
@@ -180,11 +184,13 @@ TEST_F(Verdicts, WritingOutsideIsARuntimeError) {
   EXPECT_NE(before.reason.find("outside"), std::string::npos) << before.reason;
   const Evaluation input = triage(std::string(kHonest) + "((float*)x)[0] = 1;");
   EXPECT_EQ(input.status, Status::runtime_error) << input.reason;
+  EXPECT_NE(input.reason.find("it wrote to the input x, at its byte 0 of "), std::string::npos) << input.reason;
 }
 
 TEST_F(Verdicts, ReadingBehindAnInputIsARuntimeError) {
   const Evaluation result = triage(std::string(kHonest) + "y[0] += 0 * g[K + 16];");
   EXPECT_EQ(result.status, Status::runtime_error) << result.reason;
+  EXPECT_NE(result.reason.find("65 bytes behind the last byte of g"), std::string::npos) << result.reason;
 }
 
 TEST_F(Verdicts, TooMuchMemoryIsARuntimeError) {

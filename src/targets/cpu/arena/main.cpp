@@ -71,9 +71,13 @@ constexpr std::int32_t kMark = 0x61636365;
 #endif
 }
 
-/// A fault or a refused system call: leaves its number for the message and ends.
+/// A fault or a refused system call: leaves for the message what it was, and ends.
 void on_fatal(int number, siginfo_t* facts, void*) {
   if (number == SIGSYS) control->refused_system_call = facts->si_syscall;
+  if (number == SIGSEGV || number == SIGBUS) {
+    control->fault_code = facts->si_code;
+    control->fault_address = reinterpret_cast<std::uint64_t>(facts->si_addr);
+  }
   control->fatal_signal.store(number, std::memory_order_release);
   end_at_once();
 }

@@ -77,6 +77,8 @@ struct ArenaControl {
   alignas(64) std::atomic<std::uint32_t> state{0};
   std::int32_t refused_system_call = -1;
   std::atomic<std::int32_t> fatal_signal{0};  ///< set by the arena's handlers, so that its end need not be waited for
+  std::int32_t fault_code = 0;                ///< of that signal: si_code, and of SIGSEGV and SIGBUS si_addr
+  std::uint64_t fault_address = 0;
   char message[512] = {};
   std::uint64_t home_begin = 0;  ///< arena, before it loads a candidate: where its waiting loop begins; 0: unknown
   std::uint64_t home_end = 0;
