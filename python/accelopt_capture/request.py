@@ -26,7 +26,7 @@ LIMITS: dict[str, tuple[int, int]] = {
 FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(?:/[A-Za-z0-9_][A-Za-z0-9_.-]*)*\.py", re.ASCII)
 PLAIN_NAME = re.compile(r"[A-Za-z0-9_-]{1,100}", re.ASCII)
 ENTRY_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*", re.ASCII)
-FIELDS = {"id", "op", "arch", "files", "entry", "convention", "arguments", "configurations", "workloads", "device", "limits", "folder"}
+FIELDS = {"id", "op", "arch", "files", "entry", "convention", "arguments", "configurations", "workloads", "device", "limits", "folder", "sbuf_bytes"}
 
 
 def need(condition: bool, message: str) -> None:
@@ -55,9 +55,12 @@ def checked(request: dict[str, Any], op: str) -> dict[str, Any]:
     need(arguments in ("order", "names", "auto"), "arguments: order, names or auto")
     limits = checked_limits(request.get("limits", {}), op)
     workloads = checked_workloads(request.get("workloads"), op)
+    sbuf_bytes = request.get("sbuf_bytes")
+    need(sbuf_bytes is None or is_whole(sbuf_bytes, 1, GIB), "sbuf_bytes: of a partition of the chip")
     return {"op": op, "files": files, "entry": entry, "arch": arch, "convention": convention, "arguments": arguments,
             "configurations": checked_configurations(request.get("configurations", "all")), "limits": limits,
-            "workloads": workloads, "device": checked_device(request.get("device", {}), arch), "folder": checked_folder(request, op)}
+            "workloads": workloads, "device": checked_device(request.get("device", {}), arch), "folder": checked_folder(request, op),
+            "sbuf_bytes": sbuf_bytes}
 
 
 def checked_files(files: Any) -> list[dict[str, str]]:

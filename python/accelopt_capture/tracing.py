@@ -33,6 +33,8 @@ def trace(request: dict[str, Any], _: str) -> tuple[dict[str, Any], list[bytes]]
     from accelopt_nki import catalogue, kernels, scopes
     from accelopt_nki import trace as tracer
     begun = time.monotonic()
+    if request["sbuf_bytes"] is not None:
+        kernels.use_chip(request["sbuf_bytes"])
     try:
         kernel = candidate.load(request, PACKAGES, scopes.compiled)
         tracer.kernel_files.update(errors.solution_files)

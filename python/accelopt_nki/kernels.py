@@ -8,7 +8,7 @@ import inspect
 import math
 from typing import Any, Callable
 
-from . import trace
+from . import language, trace
 from .annotations import mutable_tensor
 from .catalogue import NkiError
 from .tensors import Tensor, dense
@@ -29,6 +29,11 @@ def mutable_parameters(kernel: Callable) -> list[int]:
         return []
     return [number for number, one in enumerate(parameters)
             if one.annotation is mutable_tensor or str(one.annotation).endswith("mutable_tensor")]
+
+
+def use_chip(sbuf_bytes: int) -> None:
+    """Before a kernel's file is loaded: the SBUF of a partition of the chip that it is for."""
+    language.tile_size.total_available_sbuf_size = sbuf_bytes
 
 
 def traced(kernel: Callable, workload: dict[str, Any]) -> dict[str, Any]:

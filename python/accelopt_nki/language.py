@@ -28,7 +28,7 @@ sbuf, psum, hbm, shared_hbm, private_hbm = (Memory(n) for n in ("sbuf", "psum", 
 
 class tile_size:
     pmax, psum_fmax, gemm_stationary_fmax, gemm_moving_fmax, bn_stats_fmax, psum_min_align, sbuf_min_align = 128, 512, 128, 512, 512, 4, 1
-    total_available_sbuf_size = 176 << 10
+    total_available_sbuf_size = 176 << 10  # trn1's, unless the request names another chip's (kernels.use_chip)
 
 
 class par_dim(int):

@@ -135,6 +135,7 @@ PlaceValues common_values(const Context& context, model::Language key) {
       {"cache", task.cpu.cache == model::Cache::warm ? language.warm_caches : language.cold_caches},
       {"precision", precision_text(task.definition.numerics)},
       {"definition", definition_text(task)},
+      {"scratchpad", language.scratchpad == nullptr ? std::string() : language.scratchpad(context.device)},
       {"device", context.device.empty() ? "Nothing is known of it." : context.device},
       {"task_header", fenced(own_part(context.task_header, language), language.header_fence)},
       {"hints", hints_text(task.hints, context.hints)},
@@ -235,9 +236,9 @@ std::string profile_or_none(const Evaluation& evaluation) {
 }
 
 std::vector<std::string_view> with_common(std::vector<std::string_view> own) {
-  for (const char* name :
-       {"language", "standard", "fence", "allowed_flags", "threads", "cache", "precision", "definition", "device",
-        "task_header", "hints", "contract", "wanted", "measuring", "good", "improved", "worsened", "gain", "counted"}) {
+  for (const char* name : {"language",   "standard", "fence",      "allowed_flags", "threads", "cache",    "precision",
+                           "definition", "device",   "scratchpad", "task_header",   "hints",   "contract", "wanted",
+                           "measuring",  "good",     "improved",   "worsened",      "gain",    "counted"}) {
     own.emplace_back(name);
   }
   return own;
@@ -271,8 +272,9 @@ const std::vector<std::string_view>& places_of(Role role) {
 
 const std::vector<std::string_view>& contract_places() {
   static const std::vector<std::string_view> places = {
-      "language", "standard", "fence",     "allowed_flags", "threads",  "cache",    "precision", "definition",
-      "device",   "wanted",   "measuring", "good",          "improved", "worsened", "gain",      "counted"};
+      "language",  "standard",   "fence",    "allowed_flags", "threads", "cache",
+      "precision", "definition", "device",   "scratchpad",    "wanted",  "measuring",
+      "good",      "improved",   "worsened", "gain",          "counted"};
   return places;
 }
 

@@ -39,7 +39,9 @@ struct LanguageDescription {
   std::string header_fence;   ///< the same of the generated header
   std::string header_begins;  ///< the task's own part of that header begins behind this text's last place; empty: all
   std::string allowed_flags;  ///< that `//@ flags` may name, as a list in words
-  std::string cold_caches;    ///< a sentence: what the caches hold before a timed call
+  /// The fast memory of a partition of the device, "176 KiB", by the one line that describes the device; null: none.
+  std::string (*scratchpad)(std::string_view device) = nullptr;
+  std::string cold_caches;  ///< a sentence: what the caches hold before a timed call
   std::string warm_caches;
 };
 

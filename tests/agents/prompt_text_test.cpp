@@ -195,6 +195,18 @@ TEST(PlaceValues, FollowATaskOfDeviceCode) {
   EXPECT_TRUE(holds(place_values(example_plan_question(task)).at("cache"), "is not flushed"));
 }
 
+TEST(PlaceValues, OfNki_NameTheSbufOfTheDevice) {
+  model::Task task = example_task();
+  task.target = "trainium";
+  task.baseline.language = model::Language("nki");
+  agents::PlanQuestion question = example_plan_question(task);
+  for (const auto& [device, size] :
+       {std::pair{"trn1, one core", "176 KiB"}, std::pair{"trn2, one core", "208 KiB"}, std::pair{"", "176 KiB"}}) {
+    question.context.device = device;
+    EXPECT_EQ(place_values(question).at("scratchpad"), size) << device;
+  }
+}
+
 TEST(PlaceValues, ShowFilesThatStandBesideTheKernel) {
   model::Task task = example_task();
   task.baseline.sources.push_back({"table.h", "#define TWO 2.0f\n"});

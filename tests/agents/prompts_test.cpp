@@ -199,6 +199,10 @@ TEST(CudaPrompts, TheirExampleIsAWholeKernelFile) {
   EXPECT_EQ(plan->launches[1].grid[0], 8U);
 }
 
+TEST(NkiContract, TellsTheSbufOfTheDevice) {
+  EXPECT_TRUE(holds(builtin_text("nki/contract.txt"), "A partition has {{scratchpad}} of SBUF and 16 KiB of PSUM"));
+}
+
 TEST(CudaContract, TellsOfEveryDirectiveAndOfWhatIsRefused) {
   const std::string contract = builtin_text("cuda/contract.txt");
   for (const char* fact :

@@ -1,7 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "targets/trainium/description.hpp"
 
+#include "targets/trainium/chip.hpp"
+
 namespace accelopt::targets::trainium {
+namespace {
+
+/// Descriptions begin with the chip's name; of others nothing is known, and trn1 is the usual one.
+std::string sbuf_text(std::string_view device) {
+  const Generation& chip = device.starts_with(kTrn2.name) ? kTrn2 : kTrn1;
+  return std::to_string(chip.sbuf_bytes >> 10) + " KiB";
+}
+
+}  // namespace
 
 const model::TargetDescription& description() {
   static const model::TargetDescription kDescription = [] {
@@ -14,6 +25,7 @@ const model::TargetDescription& description() {
     nki.prompts = "nki";
     nki.fence = "python";
     nki.header_fence = "c";
+    nki.scratchpad = &sbuf_text;
     nki.cold_caches = "There are no caches: every call reads its inputs from HBM.";
     nki.warm_caches = nki.cold_caches;
     model::TargetDescription out;

@@ -83,7 +83,9 @@ Result<BuiltPtr> Tracer::trace_now(const model::Kernel& kernel, const std::stop_
     }
     const capture::Request request{
         .solution = kernel.solution(), .function = kEntry, .architecture = 90, .workloads = {std::move(shapes)}};
-    TRY_ASSIGN(const capture::Answer answer, server_.ask(capture::trace_request(request), stop));
+    base::Json question = capture::trace_request(request);
+    question["sbuf_bytes"] = chip_.sbuf_bytes;
+    TRY_ASSIGN(const capture::Answer answer, server_.ask(question, stop));
     std::string& problem = built->report.diagnostics;
     if (!answer.error.is_null()) {
       problem = capture::diagnostics_of(answer.error);

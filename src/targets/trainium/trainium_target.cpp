@@ -118,7 +118,7 @@ void add_profiler_figures(const Modelled& modelled, std::vector<ProfileItem>& ou
 }
 
 /// What the model says of one workload.
-std::vector<ProfileItem> profile_of(const Modelled& modelled) {
+std::vector<ProfileItem> profile_of(const Modelled& modelled, const Generation& chip) {
   const Timing& time = modelled.literal;
   std::vector<ProfileItem> out;
   const auto busiest = std::max_element(time.busy_ns.begin(), time.busy_ns.end()) - time.busy_ns.begin();
@@ -128,8 +128,10 @@ std::vector<ProfileItem> profile_of(const Modelled& modelled) {
                    most ? "modelled share of the time; the busiest of all" : "modelled share of the time"});
   }
   add_profiler_figures(modelled, out);
-  out.push_back({"SBUF high-water mark", static_cast<double>(time.sbuf_bytes) / 1024, "KiB", "of a partition's 176"});
-  out.push_back({"PSUM high-water mark", static_cast<double>(time.psum_bytes) / 1024, "KiB", "of a partition's 16"});
+  out.push_back({"SBUF high-water mark", static_cast<double>(time.sbuf_bytes) / 1024, "KiB",
+                 fmt::format("of a partition's {}", chip.sbuf_bytes >> 10)});
+  out.push_back({"PSUM high-water mark", static_cast<double>(time.psum_bytes) / 1024, "KiB",
+                 fmt::format("of a partition's {}", chip.psum_bytes >> 10)});
   out.push_back({"modelled time if nothing is repeated", modelled.hoist.ns / kNsPerUs, "us",
                  "the compiler keeps what it loaded before where it can"});
   out.push_back({"modelled time as written", time.ns / kNsPerUs, "us", "the compiler loads what the kernel loads"});
@@ -241,7 +243,7 @@ class TrainiumTarget final : public evaluation::HostTarget {
     const auto built = tracer_->build(kernel, stop);
     if (!built || !(*built)->report.built) return {};
     const auto plan = (*built)->plans.find(workload_);
-    return plan == (*built)->plans.end() ? std::vector<ProfileItem>() : profile_of(plan->second.time);
+    return plan == (*built)->plans.end() ? std::vector<ProfileItem>() : profile_of(plan->second.time, chip_);
   }
 
  private:
