@@ -170,9 +170,11 @@ struct ComparedLine {
 };
 
 /// Of a profile: "- NAME = NUMBER UNIT: MEANING", or "- PART: NAME = NUMBER UNIT". Which there are depends on what the
-/// machine lets be counted. So do the figures of a plan that made no difference, one line.
+/// machine lets be counted. So do the figures of a plan that made no difference, one line, and what a model of a device
+/// remarks, of which older recordings have other workloads, without their names.
 bool is_profile_item(std::string_view line) {
-  if (line.starts_with("|   figures: ")) return true;
+  if (line.starts_with("|   figures: ") || line.starts_with("| modelled: ") || line.starts_with("| modelled, "))
+    return true;
   constexpr std::string_view kIs = " = ";
   const std::size_t is = line.find(kIs);
   if (!line.starts_with("- ") || is == std::string_view::npos) return false;

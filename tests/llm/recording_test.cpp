@@ -181,6 +181,9 @@ TEST_F(RecordedAnswers, MeasuredNumbers_FitOthers) {
   EXPECT_TRUE(fits("a\n- random n=800: time = 11.33 ms\nb\n- time = 2", "a\nb\n- time = 3"));
   EXPECT_TRUE(fits("a\n- L2 hit rate = 50.67 %: sectors found\n- silu: blocks = 1.147e+05: of the grid\nb", "a\nb"))
       << "which counters there are depends on the machine";
+  EXPECT_TRUE(fits("a\n| modelled: 1 to 2 us, 3 instructions\n| modelled: 4 to 5 us, 6 instructions\nb",
+                   "a\n| modelled, wide: 7 to 8 us, 9 instructions\nb"))
+      << "which workloads a model of a device tells of depends on the version";
   EXPECT_TRUE(fits("- wide: M = 64, N = 5: race\n- odd: M = 61", "- wide: M = 32, N = 6: race\n- odd: M = 1"));
 }
 

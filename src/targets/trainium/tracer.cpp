@@ -45,6 +45,7 @@ Tracer::Tracer(const model::Task& task, const Generation& chip, capture::Python 
       server_({.python = std::move(python), .front_end = capture::FrontEnd::nki}) {
   for (const model::Workload& workload : task.workloads) {
     model::AxisValues axes = model::bind_axes(task.definition, workload);
+    if (workload.role != model::Role::held_out) told_.emplace(axes, workload.name);
     if (std::find(axes_.begin(), axes_.end(), axes) == axes_.end()) axes_.push_back(std::move(axes));
   }
 }
@@ -137,14 +138,16 @@ std::string Tracer::take(std::size_t place, const std::string& file, Built& buil
     return {};
   });
   if (!timed) return file + ": error: " + timed.error().message;
+  const auto told = told_.find(axes_[place]);
+  if (told == told_.end()) return {};
   const Modelled& time = plan.time;
   built.report.remarks.push_back(fmt::format(
-      "modelled: {:.1f} to {:.1f} us, {} instructions, {:.1f} MB read, {:.1f} MB written, SBUF {} KiB and PSUM {} "
+      "modelled{}: {:.1f} to {:.1f} us, {} instructions, {:.1f} MB read, {:.1f} MB written, SBUF {} KiB and PSUM {} "
       "KiB of a partition",
-      std::min(time.hoist.ns, time.literal.ns) / kNsPerUs, std::max(time.hoist.ns, time.literal.ns) / kNsPerUs,
-      plan.program.instructions.size(), static_cast<double>(time.traffic.read_bytes) / 1e6,
-      static_cast<double>(time.traffic.written_bytes) / 1e6, time.literal.sbuf_bytes >> 10,
-      time.literal.psum_bytes >> 10));
+      told_.size() > 1 ? ", " + told->second : "", std::min(time.hoist.ns, time.literal.ns) / kNsPerUs,
+      std::max(time.hoist.ns, time.literal.ns) / kNsPerUs, plan.program.instructions.size(),
+      static_cast<double>(time.traffic.read_bytes) / 1e6, static_cast<double>(time.traffic.written_bytes) / 1e6,
+      time.literal.sbuf_bytes >> 10, time.literal.psum_bytes >> 10));
   return {};
 }
 

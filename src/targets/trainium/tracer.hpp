@@ -60,7 +60,8 @@ class Tracer {
   std::string take(std::size_t place, const std::string& file, Built& built) const;
 
   model::Definition definition_;
-  std::vector<model::AxisValues> axes_;  ///< those of the workloads, each once
+  std::vector<model::AxisValues> axes_;            ///< those of the workloads, each once
+  std::map<model::AxisValues, std::string> told_;  ///< the workload's name, of those that are no secret
   const Generation& chip_;
   capture::CaptureServer server_;
   std::string version_;

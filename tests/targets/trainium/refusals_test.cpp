@@ -55,6 +55,14 @@ constexpr std::array kCatalogue{"err_1d_arange_not_supported",
                                 "err_unsupported_mixing_basic_advanced_tensor_indexing",
                                 "err_while_loop_requires_unconditional_entry"};
 
+capture::PythonOptions python() {
+  capture::PythonOptions out;
+  for (const char* name : {"ACCELOPT_PYTHON", "PATH"}) {
+    if (const char* value = std::getenv(name); value != nullptr) out.environment[name] = value;
+  }
+  return out;
+}
+
 /// The tables of `[[key]]`, each with its texts by name.
 std::vector<std::map<std::string, std::string>> rows(const base::TomlNode& root, std::string_view key) {
   std::vector<std::map<std::string, std::string>> out;
@@ -96,11 +104,7 @@ class TrainiumRefusals : public testing::Test {
     x.name = "y";
     task.definition.outputs = {x};
     task.workloads.push_back({.name = "only", .axes = {}});
-    capture::PythonOptions python;
-    for (const char* name : {"ACCELOPT_PYTHON", "PATH"}) {
-      if (const char* value = std::getenv(name); value != nullptr) python.environment[name] = value;
-    }
-    auto made = Tracer::create(task, kTrn1, python, {});
+    auto made = Tracer::create(task, kTrn1, python(), {});
     ASSERT_TRUE(made) << made.error().message;
     tracer_ = std::move(*made);
   }
@@ -152,6 +156,41 @@ TEST_F(TrainiumRefusals, EntriesOfWhatIsNotThere_AreRefusedAsUnsupported) {
     const std::string said = diagnostics(row);
     EXPECT_NE(said.find(row.at("says")), std::string::npos) << said;
   }
+}
+
+TEST(Tracer, Remarks_NameWorkloadsAndLeaveOutHeldOutOnes) {
+  model::Task task;
+  task.definition.axes = {{"P", std::nullopt}, {"F", 64}};
+  model::TensorSpec x;
+  x.name = "x";
+  x.shape = {"P", "F"};
+  task.definition.inputs = {x};
+  x.name = "y";
+  task.definition.outputs = {x};
+  task.workloads = {{"wide", {{"P", 128}}, model::Role::race, 1.0},
+                    {"odd", {{"P", 61}}, model::Role::check, 1.0},
+                    {"secret", {{"P", 97}}, model::Role::held_out, 1.0}};
+  const model::Kernel kernel(
+      {.language = model::Language("nki"), .sources = {{"kernel.py", R"(import neuronxcc.nki as nki
+import neuronxcc.nki.language as nl
+
+
+@nki.jit
+def kernel(x):
+    assert nl.tile_size.total_available_sbuf_size == 208 * 1024
+    y = nl.ndarray(x.shape, dtype=nl.float32, buffer=nl.shared_hbm)
+    nl.store(y, nl.load(x))
+    return y
+)"}}});
+  const auto tracer = Tracer::create(task, kTrn2, python(), {});
+  ASSERT_TRUE(tracer) << tracer.error().message;
+  const auto built = (*tracer)->build(kernel, {});
+  ASSERT_TRUE(built) << built.error().message;
+  ASSERT_TRUE((*built)->report.built) << (*built)->report.diagnostics;
+  const std::vector<std::string>& remarks = (*built)->report.remarks;
+  ASSERT_EQ(remarks.size(), 2U);
+  EXPECT_EQ(remarks[0].find("modelled, wide: "), 0U) << remarks[0];
+  EXPECT_EQ(remarks[1].find("modelled, odd: "), 0U) << remarks[1];
 }
 
 }  // namespace
