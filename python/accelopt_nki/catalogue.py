@@ -44,6 +44,26 @@ ADVICE = {
 }
 
 
+# Names of SDK 2.25 to 2.26 that this version lacks. @source: the API reference of NKI, nki.language and nki.isa.
+NOT_HERE = {
+    "language": frozenset(
+        "all all_reduce arctan atomic_rmw bitwise_and bitwise_or bitwise_xor bool_ ceil cos dropout empty_like erf_dx expand_dims float8_e4m3 float8_e5m2 floor "
+        "fmod gather_flattened gelu_apprx_sigmoid gelu_apprx_sigmoid_dx gelu_apprx_tanh gelu_dx int16 invert left_shift load_transpose2d logical_and logical_not "
+        "logical_or logical_xor mish mod nc power prod program_ndim rand random_seed right_shift rms_norm shared_identity_matrix silu_dx spmd_dim tan tfloat32 "
+        "trunc uint16 var where".split()),
+    "isa": frozenset(
+        "activation_reduce affine_select bn_aggr bn_stats dge_mode dma_copy dma_transpose dropout get_nc_version iota local_gather max8 nc_find_index8 "
+        "nc_match_replace8 nc_stream_shuffle nc_version range_select reduce_cmd select_reduce sequence_bounds tensor_copy_dynamic_dst tensor_copy_dynamic_src "
+        "tensor_copy_predicated tensor_partition_reduce tensor_scalar_reduce".split()),
+}
+
+
+def absent(module: str, name: str) -> str:
+    """What an AttributeError says of a name that neuronxcc.nki.<module> does not have."""
+    known = ": it exists in NKI, and this version does not have it" if name in NOT_HERE[module] else ""
+    return f"module 'neuronxcc.nki.{module}' has no attribute '{name}'{known}"
+
+
 class NkiError(Exception):
     """What the compiler would refuse. `code`: of the kernel, where no line of it is being run."""
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import dtypes, operations
+from .catalogue import absent as _absent
 from .operations import Token
 from .tensors import Tensor
 
@@ -57,7 +58,7 @@ def tensor_tensor_scan(data0: Any, data1: Any, initial: Any, op0: Any, op1: Any,
     return operations.tensor_tensor_scan(data0, data1, initial, op0, op1, reverse0, reverse1, mask, dtype)
 
 
-def tensor_reduce(op: Any, data: Any, axis: Any, *, mask: Any = None, dtype: Any = None, negate: Any = False, keepdims: Any = True) -> Tensor:
+def tensor_reduce(op: Any, data: Any, axis: Any, *, mask: Any = None, dtype: Any = None, negate: Any = False, keepdims: Any = False) -> Tensor:
     return operations.tensor_reduce(op, data, axis, mask, dtype, negate, keepdims)
 
 
@@ -76,4 +77,4 @@ def tensor_copy(src: Any, *, mask: Any = None, dtype: Any = None, engine: Any = 
 
 
 def __getattr__(name: str) -> Any:
-    raise AttributeError(f"module 'neuronxcc.nki.isa' has no attribute '{name}'")
+    raise AttributeError(_absent("isa", name))

@@ -9,6 +9,7 @@ from typing import Any, Callable
 
 from . import dtypes, operations, trace
 from .catalogue import NkiError, need
+from .catalogue import absent as _absent
 from .dtypes import OTHERS, float32
 from .indices import Grid, Index, Pattern, is_integer
 from .tensors import Reduced, Tensor, dense, temporary
@@ -161,7 +162,7 @@ def _unary(name: str) -> Operation:
 
 
 def _reduction(name: str) -> Operation:
-    def call(x: Any, axis: Any, *, dtype: Any = None, mask: Any = None, keepdims: Any = True, negate: Any = False) -> Any:
+    def call(x: Any, axis: Any, *, dtype: Any = None, mask: Any = None, keepdims: Any = False, negate: Any = False) -> Any:
         return operations.tensor_reduce(operations.ALIASES.get(name, name), x, axis, mask, dtype, negate, keepdims)
     return Operation(name, call)
 
@@ -182,14 +183,14 @@ def negative(x: Any, *, dtype: Any = None, mask: Any = None) -> Tensor:
     return operations.tensor_scalar(x, multiply, -1.0, mask=mask, dtype=dtype)
 
 
-def mean(x: Any, axis: Any, *, dtype: Any = None, mask: Any = None, keepdims: Any = True) -> Tensor:
+def mean(x: Any, axis: Any, *, dtype: Any = None, mask: Any = None, keepdims: Any = False) -> Tensor:
     axes = axis if isinstance(axis, (tuple, list)) else [axis]
     return operations.tensor_scalar(sum(x, axis, mask=mask, keepdims=keepdims), multiply, 1.0 / math.prod(x.shape[a] for a in axes), dtype=dtype)
 
 
 def softmax(x: Any, axis: Any, *, dtype: Any = None, mask: Any = None) -> Tensor:
-    shifted = exp(subtract(x, max(x, axis, mask=mask), mask=mask), mask=mask)
-    return multiply(shifted, reciprocal(sum(shifted, axis, mask=mask)), mask=mask, dtype=dtype)
+    shifted = exp(subtract(x, max(x, axis, mask=mask, keepdims=True), mask=mask), mask=mask)
+    return multiply(shifted, reciprocal(sum(shifted, axis, mask=mask, keepdims=True)), mask=mask, dtype=dtype)
 
 
 def device_print(*_: Any, **__: Any) -> None:
@@ -207,7 +208,7 @@ def num_programs(axes: Any = None) -> int:
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
-    raise AttributeError(f"module 'neuronxcc.nki.language' has no attribute '{name}'")
+    raise AttributeError(_absent("language", name))
 
 
 __all__ = [name for name in globals() if not name.startswith("_")]

@@ -227,21 +227,37 @@ def reduce_into(target: Tensor, reduced: Reduced) -> None:
 
 
 def tensor_reduce(op: Any, data: Any, axis: Any, mask: Any = None, dtype: Any = None, negate: Any = False, keepdims: Any = True) -> Tensor:
-    """Along the last axes."""
+    """Along any axes but the first: the others are moved before them, in a view."""
     dtypes.check(dtype)
     name = op if isinstance(op, str) else operation(op, ("add", "subtract", "multiply", "max", "min"), "tensor_reduce")
     data = tile(data, "tensor_reduce")
     axes = sorted(a + data.ndim if a < 0 else a for a in (axis if isinstance(axis, (tuple, list)) else [axis]))
-    need(axes and axes == list(range(axes[0], data.ndim)) and axes[0] > 0, "err_unsupported_value",
-         f"a reduction along the axes {axes} of {data.ndim}: the last ones, without the partition axis")
-    shape = [1 if a in axes else n for a, n in enumerate(data.shape)]
+    need(axes and len({*axes}) == len(axes) and axes[0] > 0 and axes[-1] < data.ndim, "err_unsupported_value",
+         f"a reduction along the axes {axes} of {data.ndim}: each once, without the partition axis")
+    kept = [a for a in range(data.ndim) if a not in axes]
+    order = kept + axes
     box = box_of(mask, data.shape)
-    target = temporary("tensor_reduce", "sbuf", shape, None if box is None else [(0, 1) if a in axes else one for a, one in enumerate(box)])
+    if order != sorted(order):
+        data = permuted(data, order)
+        box = None if box is None else [box[a] for a in order]
+    shape = [n if place < len(kept) else 1 for place, n in enumerate(data.shape)]
+    left = None if box is None else [one if place < len(kept) else (0, 1) for place, one in enumerate(box)]
+    target = temporary("tensor_reduce", "sbuf", shape, left)
     if not is_empty(box):
-        issue("reduce", target, [data], target.storage.box, [name], [len(axes)], 1 if negate else 0, boxes=[box])
-    if keepdims:
-        return target
-    return Tensor(target.storage, 0, target.axes[:max(axes[0], 2)])  # a tile has two axes at least
+        issue("reduce", target, [data], left, [name], [len(axes)], 1 if negate else 0, boxes=[box])
+    if not keepdims:
+        return Tensor(target.storage, 0, target.axes[:max(len(kept), 2)])  # a tile has two axes at least
+    if order != sorted(order):
+        back = [order.index(a) for a in range(len(order))]
+        target.storage.box = None if left is None else [left[place] for place in back]
+        target = permuted(target, back)
+    return target
+
+
+def permuted(value: Tensor, order: Sequence[int]) -> Tensor:
+    """With its axes in this order, the partition axis first: nothing is moved."""
+    bounds = [(limit, low, tuple(strides[a] for a in order)) for limit, low, strides in value.bounds]
+    return Tensor(value.storage, value.offset, [value.axes[a] for a in order], bounds=bounds)
 
 
 def tensor_tensor_scan(data0: Any, data1: Any, initial: Any, op0: Any, op1: Any, reverse0: Any = False, reverse1: Any = False,

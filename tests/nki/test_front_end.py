@@ -11,7 +11,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "python" / "accelopt_nki" / "standin")]
-from accelopt_nki import catalogue, kernels, scopes, trace  # noqa: E402
+from accelopt_nki import catalogue, isa, kernels, language, scopes, trace  # noqa: E402
 from accelopt_nki.catalogue import NkiError  # noqa: E402
 
 IMPORTS = "import neuronxcc.nki as nki\nimport neuronxcc.nki.language as nl\nimport neuronxcc.nki.isa as nisa\nimport numpy as np\n"
@@ -120,10 +120,10 @@ class Instructions(unittest.TestCase):
         result = traced("""
             y = nl.ndarray((128, 8), dtype=x.dtype, buffer=nl.shared_hbm)
             t = nl.load(x)
-            assert nl.sum(t, axis=[2]).shape == nl.mean(t, axis=[2]).shape == (128, 8, 1)
-            assert nl.sum(t, axis=[1, 2], keepdims=False).shape == (128, 1), "a tile has two axes at least"
-            assert nl.mean(t, axis=[2], keepdims=False).shape == (128, 8)
-            assert nisa.tensor_reduce(np.add, t, axis=[2], keepdims=False).shape == (128, 8)
+            assert nl.sum(t, axis=[2], keepdims=True).shape == nl.mean(t, axis=[2], keepdims=True).shape == (128, 8, 1)
+            assert nl.sum(t, axis=[1, 2]).shape == (128, 1), "a tile has two axes at least"
+            assert nl.mean(t, axis=[2]).shape == nl.softmax(t, axis=[2])[:, :, 0].shape == (128, 8)
+            assert nisa.tensor_reduce(np.add, t, axis=[2]).shape == (128, 8)
             nl.store(y, nl.sum(t, axis=[2], keepdims=False))
             return y""", [(128, 8, 8)], [(128, 8)])
         self.assertEqual(operations(result)[-2:], ["reduce", "store"])
@@ -142,6 +142,32 @@ class Instructions(unittest.TestCase):
         self.assertIn("-inf", [buffer[3] for buffer in result["buffers"]])
         self.assertEqual([one[6] for one in result["instructions"] if one[0] == "tensor_scalar"], [["inf"]])
         json.dumps(result, allow_nan=False)
+
+    def test_reductions_along_axes_that_are_not_the_last(self):
+        """A pool of 2 by 2, as AWS's tutorial has it: the windows' axes lie between the others."""
+        result = traced("""
+            y = nl.ndarray((128, 3, 2), dtype=x.dtype, buffer=nl.shared_hbm)
+            t = nl.load(x)
+            p, h, a, w, b = nl.mgrid[0:128, 0:3, 0:2, 0:2, 0:2]
+            pooled = nl.sum(t[p, 2 * h + a, 2 * w + b], axis=[2, 4])
+            assert pooled.shape == (128, 3, 2)
+            assert nl.max(t[p, 2 * h + a, 2 * w + b], axis=[-2, 1], keepdims=True).shape == (128, 1, 2, 1, 2)
+            nl.store(y, pooled / 4)
+            return y""", [(128, 6, 4)], [(128, 3, 2)])
+        reduce = next(one for one in result["instructions"] if one[0] == "reduce")
+        self.assertEqual(result["views"][reduce[4][0]][2:], [128, 24, 3, 8, 2, 2, 2, 4, 2, 1], "the windows' axes are the last ones")
+        with self.assertRaisesRegex(NkiError, "each once, without the partition axis"):
+            traced("nl.sum(nl.load(x), axis=[0])", [(128, 64)], [])
+
+    def test_a_mask_of_a_reduction_moves_with_its_axes(self):
+        result = traced("""
+            y = nl.ndarray((128, 8), dtype=x.dtype, buffer=nl.shared_hbm)
+            t = nl.load(x)
+            p, a, w = nl.mgrid[0:128, 0:4, 0:8]
+            nl.store(y, nl.max(t[p, a, w], axis=[1], mask=(a < 3)))
+            return y""", [(128, 4, 8)], [(128, 8)])
+        reduce = next(one for one in result["instructions"] if one[0] == "reduce")
+        self.assertEqual(result["views"][reduce[4][0]][2:], [128, 32, 8, 1, 3, 8])
 
     def test_loop_reduce_begins_with_a_copy(self):
         result = traced("""
@@ -279,6 +305,13 @@ class Names(unittest.TestCase):
     def test_unknown_names_fail_as_in_nki(self):
         with self.assertRaisesRegex(AttributeError, "has no attribute 'warp_shuffle'"):
             traced("nl.warp_shuffle(x)", [(128, 64)], [])
+
+    def test_names_that_nki_has_and_this_version_lacks(self):
+        for call in ("nl.power(x, 2.0)", "nl.gelu_apprx_tanh(x)", "nisa.bn_stats(x)"):
+            with self.subTest(call), self.assertRaisesRegex(AttributeError, "it exists in NKI, and this version does not have it"):
+                traced(call, [(128, 64)], [])
+        for module in (language, isa):
+            self.assertEqual([name for name in catalogue.NOT_HERE[module.__name__.rsplit(".", 1)[1]] if name in vars(module)], [])
 
     def test_outputs_that_the_task_has_not(self):
         with self.assertRaisesRegex(kernels.ContractError, "shape"):
