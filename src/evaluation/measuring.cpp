@@ -312,7 +312,8 @@ base::Result<std::optional<Failure>> verify_calls(Measuring& measuring, Slots& s
   const std::string& source_id = kernel.id();
   std::size_t poisons = measuring.random() % kPoisons.size();
   std::optional<Kept> kept;
-  std::string right;  // calls before the one that fails
+  std::map<std::size_t, int> met;  // a slot by workload
+  std::string right;               // calls before the one that fails
   model::StepShare share{model::StepShare::Part::verifying, 0, 0};
   const auto slots_for = [&](std::size_t workload) {
     return slots_of(slots, plan, workload == workloads.front() ? Smallest::yes : Smallest::no);
@@ -343,6 +344,7 @@ base::Result<std::optional<Failure>> verify_calls(Measuring& measuring, Slots& s
     std::vector<int> order = order_of(slots, source_id, workload, slots_for(workload));
     std::shuffle(order.begin(), order.end(), measuring.random);
     order.resize(static_cast<std::size_t>(slots_for(workload)));
+    met[workload] = order.front();
     FairTimes times;
     for (std::span<const int> coming = order; !coming.empty();) {
       TRY_ASSIGN(const std::size_t drawn, draw_some(workload, coming));
@@ -377,7 +379,9 @@ base::Result<std::optional<Failure>> verify_calls(Measuring& measuring, Slots& s
   }
   if (!kept) return std::optional<Failure>();
   live.reset();
-  return check_repeat(measuring, slots, kernel, *kept, stop);
+  TRY_ASSIGN(auto differs, check_repeat(measuring, slots, kernel, *kept, stop));
+  if (differs) return differs;
+  return verify_special_values(measuring, slots, kernel, met, stop);
 }
 
 }  // namespace

@@ -115,9 +115,18 @@ struct VerifyPlan {
 };
 /// Calls the solution in a fresh process, the smallest workload first, on slots that it has not met, over poison of
 /// every kind in turn; then once more on the first inputs in another process, over poison of another kind: both must
-/// agree. The first failure, or none.
+/// agree; then as verify_special_values. The first failure, or none.
 base::Result<std::optional<Failure>> verify(Measuring& measuring, Slots& slots, const model::Kernel& kernel,
                                             const VerifyPlan& plan, const std::stop_token& stop);
+
+/// Calls a kernel whose flags let the compiler assume finite math, and the baseline where its own do not, with NaN and
+/// then infinities in each floating input tensor, untimed: results have to be finite where the baseline's are, and
+/// near them. `met` has a slot of each workload that the kernel was called with. The first failure, or none; none
+/// where the baseline does not return.
+base::Result<std::optional<Failure>> verify_special_values(Measuring& measuring, Slots& slots,
+                                                           const model::Kernel& kernel,
+                                                           const std::map<std::size_t, int>& met,
+                                                           const std::stop_token& stop);
 
 /// Has the target watch a candidate's calls on the smallest raced and the smallest checked workload, as a stage
 /// "inspect"; its notes come to the evaluation. The finding, or none. @error as Target::inspect.

@@ -5,7 +5,10 @@
 #include <cctype>
 #include <set>
 
+#include "base/text.hpp"
 #include "model/c_tokens.hpp"
+#include "model/directives.hpp"
+#include "model/user_flags.hpp"
 
 namespace accelopt::model {
 namespace {
@@ -14,10 +17,11 @@ namespace {
 constexpr std::size_t kLongestOperand = 24;
 
 bool is_special_name(std::string_view name) {
-  static const std::set<std::string_view> kNames{"isnan",    "isinf",     "isfinite",     "isnormal",  "fpclassify",
-                                                 "isnanf",   "isinff",    "finite",       "finitef",   "isunordered",
-                                                 "NAN",      "INFINITY",  "HUGE_VAL",     "HUGE_VALF", "HUGE_VALL",
-                                                 "infinity", "quiet_NaN", "signaling_NaN"};
+  static const std::set<std::string_view> kNames{
+      "isnan",       "isinf",          "isfinite",     "isnormal",      "fpclassify", "isnanf",   "isinff",
+      "finite",      "finitef",        "isunordered",  "NAN",           "INFINITY",   "HUGE_VAL", "HUGE_VALF",
+      "HUGE_VALL",   "infinity",       "quiet_NaN",    "signaling_NaN", "nanf",       "isless",   "isgreater",
+      "islessequal", "isgreaterequal", "islessgreater"};
   constexpr std::string_view kBuiltin = "__builtin_";
   if (name.starts_with(kBuiltin)) {
     name.remove_prefix(kBuiltin.size());
@@ -48,6 +52,72 @@ bool compares_with_itself(const std::vector<Token>& tokens, std::size_t at) {
     const bool whole_before = begin == 0 || tokens[begin - 1].text == "(" || !kGoesOn.contains(tokens[begin - 1].text);
     const bool whole_behind = at + length + 1 == tokens.size() || !kGoesOn.contains(tokens[at + length + 1].text);
     if (whole_before && whole_behind) return true;
+  }
+  return false;
+}
+
+/// Choosing the other argument where one is NaN is what they are for; but they are also just a maximum. What signbit
+/// and copysign say of NaN holds under any flags.
+bool passes_over_nan(std::string_view name) {
+  static const std::set<std::string_view> kNames{"fmax",  "fmaxf", "fmaxl", "fmin", "fminf",
+                                                 "fminl", "fdim",  "fdimf", "fdiml"};
+  constexpr std::string_view kBuiltin = "__builtin_";
+  if (name.starts_with(kBuiltin)) name.remove_prefix(kBuiltin.size());
+  return kNames.contains(name);
+}
+
+bool is_ordering(const Token& token) {
+  return token.kind == TokenKind::punctuator &&
+         (token.text == "<" || token.text == ">" || token.text == "<=" || token.text == ">=");
+}
+
+bool opens(const Token& token) {
+  return token.text == "(" || token.text == "[" || token.text == "{";
+}
+bool closes(const Token& token) {
+  return token.text == ")" || token.text == "]" || token.text == "}";
+}
+
+/// Whether `!(...)` at `at` has a comparison by order right inside of its parentheses: true where one side is NaN.
+bool negates_comparison(const std::vector<Token>& tokens, std::size_t at) {
+  if (at + 1 >= tokens.size() || tokens[at].text != "!" || tokens[at + 1].text != "(") return false;
+  int depth = 0;
+  for (std::size_t i = at + 1; i < tokens.size(); ++i) {
+    depth += opens(tokens[i]) ? 1 : closes(tokens[i]) ? -1 : 0;
+    if (depth == 0) return false;
+    if (depth == 1 && is_ordering(tokens[i])) return true;
+  }
+  return false;
+}
+
+/// The tokens from `at` on, one by one in this direction, as long as they belong to the comparison's operand.
+std::string operand(const std::vector<Token>& tokens, std::size_t at, int step) {
+  static const std::set<std::string_view> kEnds{
+      "?", ":", ",", ";", "&&", "||", "=", "+=", "-=", "*=", "/=", "==", "!=", "!", "<", ">", "<=", ">=", "return"};
+  std::string text;
+  int depth = 0;
+  for (std::size_t i = at, taken = 0; i < tokens.size() && taken < kLongestOperand;
+       i += static_cast<std::size_t>(step), ++taken) {
+    const Token& token = tokens[i];
+    depth += opens(token) ? step : closes(token) ? -step : 0;
+    if (depth < 0 || (depth == 0 && (kEnds.contains(token.text) || token.kind == TokenKind::preprocessor))) break;
+    text = step > 0 ? text + " " + token.text : token.text + " " + text;
+  }
+  return std::string(base::trimmed(text));
+}
+
+/// Whether the text asks for `a < b` and for `a >= b`, or for `a > b` and `a <= b`: what is neither is NaN.
+bool compares_in_three_ways(const std::vector<Token>& tokens) {
+  std::set<std::string> asked;
+  for (std::size_t i = 1; i + 1 < tokens.size(); ++i) {
+    if (!is_ordering(tokens[i])) continue;
+    const std::string left = operand(tokens, i - 1, -1);
+    const std::string right = operand(tokens, i + 1, 1);
+    const std::string& op = tokens[i].text;
+    const std::string other = op == "<" ? ">=" : op == ">=" ? "<" : op == ">" ? "<=" : ">";
+    if (left.empty() || right.empty()) continue;
+    if (asked.contains(left + "\n" + other + "\n" + right)) return true;
+    asked.insert(left + "\n" + op + "\n" + right);
   }
   return false;
 }
@@ -84,6 +154,19 @@ std::string special_value_named(std::string_view source) {
   return "";
 }
 
+bool may_handle_nan(std::string_view source) {
+  const std::vector<Token> tokens = c_tokens(source);
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const Token& token = tokens[i];
+    if (token.kind == TokenKind::preprocessor && token.text.size() > 1 &&
+        may_handle_nan(std::string_view(token.text).substr(1)))
+      return true;
+    if (token.kind == TokenKind::identifier && passes_over_nan(token.text)) return true;
+    if (negates_comparison(tokens, i)) return true;
+  }
+  return compares_in_three_ways(tokens) || !special_value_named(source).empty();
+}
+
 bool asks_for_finite_math(std::string_view source) {
   bool assumes = false;
   for (const Token& token : c_tokens(source)) {
@@ -104,6 +187,14 @@ bool assumes_finite_math(const std::vector<std::string>& flags) {
     if (flag == "-fno-finite-math-only" || flag == "-fno-fast-math") assumes = false;
   }
   return assumes;
+}
+
+bool is_built_with_finite_math(const Solution& solution) {
+  const std::string& text = main_text(solution);
+  if (asks_for_finite_math(text)) return true;
+  std::vector<std::string> flags = user_flags_of(solution).value_or(std::vector<std::string>());
+  if (const auto own = parse_cpu_directives(text)) flags.insert(flags.end(), own->flags.begin(), own->flags.end());
+  return assumes_finite_math(flags);
 }
 
 }  // namespace accelopt::model

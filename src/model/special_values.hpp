@@ -6,16 +6,25 @@
 #include <string_view>
 #include <vector>
 
+#include "model/solution.hpp"
+
 namespace accelopt::model {
 
 /// How a C-family text asks for NaN or infinity, or names one: "isnan", "INFINITY", or that it
 /// compares a value with itself. Empty: it does not.
 std::string special_value_named(std::string_view source);
 
+/// Whether what a C-family text does with NaN may be meant, though it names none: as above, or by fmax and the like,
+/// `!(a < b)`, or `a < b` beside `a >= b`. Whether it is, only a call with NaN tells.
+bool may_handle_nan(std::string_view source);
+
 /// Whether the text itself gives such flags, by a pragma or an attribute: `#pragma GCC optimize("fast-math")`.
 bool asks_for_finite_math(std::string_view source);
 
 /// Whether the compiler may assume that no value is NaN or infinite, by the last of the flags that says so.
 bool assumes_finite_math(const std::vector<std::string>& flags);
+
+/// The same of a solution in C or C++, by its own flags, those of the user's build, and its text.
+bool is_built_with_finite_math(const Solution& solution);
 
 }  // namespace accelopt::model

@@ -21,7 +21,8 @@ struct FlagSet {
   double gain;  ///< of kernels whose innermost loops accumulate or call mathematical functions
 };
 
-/// In place of the first set where the kernel asks for NaN or infinity, or gains nothing from their absence.
+/// In place of the first set where the kernel asks for NaN or infinity, or gains nothing from their absence; beside it
+/// where it may.
 constexpr FlagSet kFastAndSpecial = {"-ffast-math -fno-finite-math-only -mno-recip",
                                      "Compile with relaxed floating-point rules, infinities and NaN kept",
                                      "With -ffast-math the compiler may reorder sums, so that accumulating loops "
@@ -92,10 +93,14 @@ bool gains_from_finite_math(const Subject& subject) {
 void propose_flags(const syntax::Clang&, Subject& subject, std::vector<Application>& result) {
   const std::vector<std::string> present = flags_of(subject.kernel().source);
   const double share = relaxed_share(subject);
-  const bool keeps_special =
-      !model::special_value_named(subject.kernel().source).empty() || !gains_from_finite_math(subject);
-  for (const FlagSet& listed : kSets) {
-    const FlagSet& set = keeps_special && &listed == &kSets[0] ? kFastAndSpecial : listed;
+  const bool gains = gains_from_finite_math(subject);
+  std::vector<FlagSet> sets(std::begin(kSets), std::end(kSets));
+  if (!gains || !model::special_value_named(subject.kernel().source).empty()) {
+    sets.front() = kFastAndSpecial;
+  } else if (model::may_handle_nan(subject.kernel().source)) {
+    sets.insert(sets.begin(), kFastAndSpecial);  // a call with NaN refuses the other one where it matters
+  }
+  for (const FlagSet& set : sets) {
     const std::vector<std::string> words = words_of(set.flags);
     const bool implied =
         std::find(present.begin(), present.end(), "-ffast-math") != present.end() && words.front() != "-funroll-loops";

@@ -5,10 +5,12 @@
 //   compiles_if, right_if, lives_if alone=<ns>  the same of a call that is made alone, where `times_several` is set
 //   spiky  one call in twenty takes twice as long
 //   clock  the device tells its clock, 2000 MHz, and that the host saw the call end 5 us later
+//   drops_nan  a NaN among the inputs becomes 0; masks  so does an infinity
 //   wrong  crash  hang  outside  disturbed  broken (does not build)  wrong_on=<elements>
 #pragma once
 
 #include <atomic>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <random>
@@ -241,6 +243,8 @@ class FakeTarget : public Target {
         float value = 0;
         std::memcpy(&value, invocation.inputs.at(0).data() + i, sizeof value);
         value *= 2;
+        if (std::isnan(value) && fakes::claims(text_, "drops_nan")) value = 0;
+        if (std::isinf(value) && fakes::claims(text_, "masks")) value = 0;
         const bool warm_fault = fakes::claims(text_, "bad_when_warm") && options.cache == model::Cache::warm;
         const bool last = i + sizeof(float) == target_.output_.size();
         const auto wrong_at = text_.find("wrong_on=");

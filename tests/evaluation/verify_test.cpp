@@ -157,5 +157,42 @@ TEST_F(Verification, FamiliesThatFloatCannotComputeAreDroppedByName) {
   EXPECT_EQ(again.dropped_families[0].workload, report.dropped_families[0].workload);
 }
 
+/// The verdict on a kernel in a task whose baseline is another one.
+model::Evaluation judged_beside(const std::string& baseline, const std::string& kernel) {
+  FakeTarget target;
+  const auto evaluator = make_local_evaluator(target);
+  model::Task task = fake_task();
+  task.baseline = fake_kernel(baseline);
+  MeasureSettings settings;
+  settings.seed = 4711;
+  const auto opened = evaluator->ask(Open{task, settings}, {});
+  EXPECT_TRUE(opened && opened->baseline.status == Status::passed);
+  auto out = evaluator->ask(Race{model::Kernel(fake_kernel(kernel)), model::Kernel(task.baseline)}, {});
+  EXPECT_TRUE(out) << out.error().message;
+  return out ? *out : model::Evaluation{};
+}
+
+TEST(SpecialInputs, FiniteMath_IsHeldToTheBaselinesNan) {
+  const std::string fast = "//@ flags -ffast-math\ntime=500000 ";
+  const model::Evaluation lost = judged_beside("time=1000000 drops_nan", fast);
+  EXPECT_EQ(lost.status, Status::incorrect_numerical);
+  EXPECT_NE(lost.reason.find("with NaN in input x: output y is nan at index"), std::string::npos) << lost.reason;
+  EXPECT_NE(lost.reason.find("-fno-finite-math-only"), std::string::npos) << lost.reason;
+  EXPECT_EQ(judged_beside("time=1000000", fast + "drops_nan").status, Status::incorrect_numerical);
+  EXPECT_EQ(judged_beside("time=1000000 drops_nan", fast + "drops_nan").status, Status::passed);
+  EXPECT_EQ(judged_beside("time=1000000 drops_nan", "time=500000").status, Status::passed) << "no such flags";
+  EXPECT_EQ(judged_beside("//@ flags -ffast-math\ntime=1000000 drops_nan", fast).status, Status::passed)
+      << "the baseline has them, too";
+}
+
+TEST(SpecialInputs, AnInfinityCounts_WhereTheBaselineStaysFinite) {
+  const std::string fast = "//@ flags -ffast-math\ntime=500000 ";
+  const model::Evaluation lost = judged_beside("time=1000000 masks", fast);
+  EXPECT_EQ(lost.status, Status::incorrect_numerical);
+  EXPECT_NE(lost.reason.find("with infinity in input x"), std::string::npos) << lost.reason;
+  EXPECT_EQ(judged_beside("time=1000000", fast + "masks").status, Status::passed)
+      << "its results are infinite, whatever comes out";
+}
+
 }  // namespace
 }  // namespace accelopt::evaluation

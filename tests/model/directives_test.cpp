@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "model/special_values.hpp"
+#include "model/user_flags.hpp"
 
 namespace accelopt::model {
 namespace {
@@ -45,6 +46,32 @@ TEST(SpecialValues, AreSeenInCodeAndMacros) {
   for (const char* text : {"y = exp(x); // isnan", "a * b == b", "x == x->next", "x != x[0]", "-x != x", "k == k % 64",
                            "k == k << 1", "\"NAN\""})
     EXPECT_EQ(special_value_named(text), "") << text;
+}
+
+TEST(SpecialValues, FunctionsThatOnlyNanNeeds_AreNames) {
+  for (const char* text : {"if (isunordered(a, b)) return;", "y = std::isless(a, b) ? a : b;", "y = nanf(\"\");"})
+    EXPECT_NE(special_value_named(text), "") << text;
+  EXPECT_EQ(special_value_named("m = fmaxf(m, x[i]);"), "") << "most of them take a maximum";
+  EXPECT_EQ(special_value_named("y = copysignf(y, signbit(x) ? -1 : 1);"), "") << "true of NaN under any flags";
+}
+
+TEST(SpecialValues, CodeThatMayMeanNan_IsSeen) {
+  for (const char* text : {"m = std::fmax(m, x[i]);", "m = fminf(m, x);", "y = !(x[i] >= lo) ? 0 : x[i];",
+                           "#define MAX(a, b) fmax(a, b)\n", "y[i] = x[i] < 0.0f ? -1.0f : x[i] >= 0.0f ? 1.0f : 0.0f;",
+                           "if (a.x[i] > b) f(); else if (a.x[i] <= b) g();", "y = isnan(x) ? 0 : x;"})
+    EXPECT_TRUE(may_handle_nan(text)) << text;
+  for (const char* text : {"y = x > 0 ? x : 0;", "if (x < lo) x = lo; if (x > hi) x = hi;", "if (!(a == b)) return;",
+                           "if (!done(a)) b = c < d;", "for (i = 0; i < n; ++i) if (j >= n) x[i] = a < b ? a : b;"})
+    EXPECT_FALSE(may_handle_nan(text)) << text;
+}
+
+TEST(SpecialValues, FiniteMath_ComesFromFlagsTextAndTheUsersBuild) {
+  const auto of = [](const std::string& text) { return Solution{Language::cpp, {{"kernel.cpp", text}}}; };
+  EXPECT_TRUE(is_built_with_finite_math(of("//@ flags -ffast-math\nint x;")));
+  EXPECT_TRUE(is_built_with_finite_math(of("#pragma GCC optimize(\"fast-math\")\nint x;")));
+  EXPECT_TRUE(is_built_with_finite_math(with_user_flags(of("int x;"), {"-Ofast"})));
+  EXPECT_FALSE(is_built_with_finite_math(with_user_flags(of("//@ flags -fno-finite-math-only\nint x;"), {"-Ofast"})));
+  EXPECT_FALSE(is_built_with_finite_math(of("int x;")));
 }
 
 TEST(SpecialValues, TheLastFlagDecides) {

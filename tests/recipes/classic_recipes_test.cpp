@@ -198,6 +198,11 @@ TEST(Flags, KernelsThatAskForNan_KeepIt) {
       "  for (int64_t i = 0; i < M; ++i)\n    for (int64_t j = 0; j < N; ++j)\n"
       "      c[i * N + j] = a[i] > b[j] ? a[i] : b[j];\n");
   EXPECT_TRUE(holds(flags_proposed(chooses), plain));
+  EXPECT_FALSE(holds(flags_proposed(chooses), kept));
+  const Sample may_mean_it = with_body(
+      "  for (int64_t i = 0; i < M; ++i)\n    for (int64_t j = 0; j < N; ++j)\n"
+      "      c[i * N + j] = a[i] < b[j] ? 1.0f : a[i] >= b[j] ? 2.0f : 0.0f;\n");
+  EXPECT_TRUE(holds(flags_proposed(may_mean_it), kept)) << "whether it is meant a call with NaN tells";
 }
 
 }  // namespace

@@ -37,11 +37,6 @@ std::uint64_t bytes_of(const Slot& slot) {
   return bytes;
 }
 
-std::uint64_t next_invocation_number() {
-  static std::atomic<std::uint64_t> last{0};
-  return ++last;
-}
-
 std::vector<ReferenceTensor> perturbed(const model::Definition& definition, std::vector<ReferenceTensor> inputs,
                                        std::uint64_t seed) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -68,6 +63,11 @@ base::Error located(base::Error error, const model::Workload& workload, model::F
 }
 
 }  // namespace
+
+std::uint64_t next_invocation_number() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
 
 std::string describe(const DroppedFamily& dropped) {
   return "family " + dropped.family + " is dropped on workload " + dropped.workload +

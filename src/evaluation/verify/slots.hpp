@@ -33,6 +33,9 @@ struct Slot {
       accepted;  ///< of outputs that were found right, the last ones: equal bytes need no second look
 };
 
+/// Of each set of inputs its own.
+std::uint64_t next_invocation_number();
+
 /// What stands for the runs on perturbed inputs (float_factor), an entry an output; empty: nothing can.
 using FloatFactors = std::vector<double>;
 

@@ -314,8 +314,8 @@ tl::expected<std::vector<std::string>, model::DirectiveProblem> own_flags(const 
   return std::move(directives->flags);
 }
 
-/// Why a kernel may not be compiled with its own flags; empty: it may. No set of inputs holds NaN or infinity, so that
-/// nothing else would show that a kernel no longer sees them.
+/// Why a kernel may not be compiled with its own flags; empty: it may. What the baseline does with NaN and infinity
+/// without a name for them, a verification asks by calls with them.
 std::string problem_of_flags(const model::Solution& baseline, const model::Solution& kernel,
                              const std::vector<std::string>& flags) {
   if (!model::assumes_finite_math(flags) && !model::asks_for_finite_math(model::main_text(kernel))) return "";
