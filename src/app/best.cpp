@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/best.hpp"
 
+#include <algorithm>
 #include <optional>
 
 #include <fmt/format.h>
@@ -36,7 +37,17 @@ class Delivery {
   struct Part {
     const Winner& winner;
     std::optional<scaffold::UserBuild> build{};
-    scaffold::PatchForm form{};
+    scaffold::PatchForm unmeasured{};  ///< where nothing was raced
+    BuildRaces races{};
+
+    [[nodiscard]] const std::string& name() const { return winner.run.task.entry->function; }
+    /// The race of the form that this attempt takes, the last one in all further ones; null: nothing was raced.
+    [[nodiscard]] const BuildRace* race(std::size_t attempt) const {
+      return races.forms.empty() ? nullptr : &races.forms[std::min(attempt, races.forms.size() - 1)];
+    }
+    [[nodiscard]] scaffold::PatchForm form(std::size_t attempt) const {
+      return races.forms.empty() ? unmeasured : race(attempt)->form;
+    }
   };
 
   void note(const std::string& text) const { ports_.say("note: " + text); }
@@ -51,10 +62,14 @@ class Delivery {
                                                                const scaffold::WinnerPatch* patch) const;
   [[nodiscard]] base::Result<std::optional<scaffold::UserBuild>> flags_by_building(
       const std::filesystem::path& file) const;
-  base::Result<void> choose_form(Part& part) const;
+  base::Result<void> measure_forms(Part& part) const;
+  void say_form(const Part& part, std::size_t attempt) const;
+  [[nodiscard]] base::Result<void> refuse_loss(const Part& part, std::size_t attempt) const;
   [[nodiscard]] base::Result<void> check_files(const scaffold::WinnerPatch& patch,
                                                const std::optional<scaffold::UserBuild>& build) const;
   [[nodiscard]] base::Result<bool> check_program(const scaffold::WinnerPatch& patch) const;
+  [[nodiscard]] base::Result<void> check(const scaffold::WinnerPatch& patch,
+                                         const std::optional<scaffold::UserBuild>& build) const;
   base::Result<void> write_patch(const std::vector<Winner>& winners) const;
 
   const Shell& shell_;
@@ -78,13 +93,12 @@ base::Result<std::optional<scaffold::UserBuild>> Delivery::flags_by_building(con
   return built.flags;
 }
 
-/// How the winner keeps its gain in the user's build: both numbers are printed.
-base::Result<void> Delivery::choose_form(Part& part) const {
+/// What the winner gains in the user's build, by form.
+base::Result<void> Delivery::measure_forms(Part& part) const {
   const journal::RunInfo& run = part.winner.run;
   const model::Solution& winner = part.winner.solution;
   const model::Task& task = run.task;
-  const std::string name = task.entry->function;
-  part.form = form_without_measuring(winner);
+  part.unmeasured = options_.form ? form_of(*options_.form, winner) : form_without_measuring(winner);
   const auto file = scaffold::entry_file({task, winner, run.task_folder, {}});
   TRY_ASSIGN(part.build,
              scaffold::find_user_build(suites::entry_flags(run.task_folder), file, options_.compile_commands));
@@ -94,7 +108,7 @@ base::Result<void> Delivery::choose_form(Part& part) const {
   const auto openmp = scaffold::openmp_advice(task, winner, part.build ? &*part.build : nullptr);
   if (!openmp.refusal.empty()) return base::fail(base::ErrorCode::unsupported, openmp.refusal);
   if (!openmp.warning.empty()) ports_.say("warning: " + openmp.warning);
-  ports_.say(fmt::format("{}: {} confirmed, compiled with {}", name,
+  ports_.say(fmt::format("{}: {} confirmed, compiled with {}", part.name(),
                          part.winner.speedup ? report::format_ratio(*part.winner.speedup) : "",
                          fmt::join(measured_flags(winner), " ")));
   if (!part.build) {
@@ -113,23 +127,54 @@ base::Result<void> Delivery::choose_form(Part& part) const {
     note("the gain in your build was not measured: " + openmp.no_measuring);
     return {};
   }
-  const auto race = with_progress("measuring the gain as your build compiles it", [&] {
-    return race_in_user_build(shell_, options_.device, task, winner, *part.build);
+  const OwnFile own_file = scaffold::is_named_by_cmake(file) ? OwnFile::is_built : OwnFile::needs_hands;
+  auto races = with_progress("measuring the gain as your build compiles it", [&] {
+    return race_in_user_build(shell_, options_.device, task, winner, *part.build, {options_.form, own_file});
   });
-  if (!race) {
-    if (race.error().code == base::ErrorCode::cancelled) return tl::make_unexpected(race.error());
-    note("the gain in your build was not measured: " + race.error().message);
+  if (!races) {
+    if (races.error().code == base::ErrorCode::cancelled) return tl::make_unexpected(races.error());
+    note("the gain in your build was not measured: " + races.error().message);
     return {};
   }
-  part.form = race->form;
+  part.races = std::move(*races);
+  if (!part.races.remark.empty()) note(part.name() + ": " + report::printable(part.races.remark));
+  return {};
+}
+
+/// The form and its own number.
+void Delivery::say_form(const Part& part, std::size_t attempt) const {
+  const BuildRace* const race = part.race(attempt);
+  if (race == nullptr) return;
   const std::string how = race->form.flags_by == scaffold::FlagsBy::nothing ? ""
                           : race->form.flags_by == scaffold::FlagsBy::pragmas
                               ? "; its flags stand in pragmas"
                               : "; it needs a file of its own with its flags";
-  ports_.say(fmt::format("{}: {} as your build compiles it, both with {} ({}){}", name,
+  ports_.say(fmt::format("{}: {} as your build compiles it, both with {} ({}){}", part.name(),
                          report::format_ratio(race->ratio), fmt::join(part.build->flags, " "), part.build->source,
                          how));
-  return {};
+  if (attempt > 0) return;
+  if (part.races.read_after)
+    ports_.say(
+        fmt::format("{}: {} where the caller reads the output right after the call: the winner's stores go past "
+                    "the caches",
+                    part.name(), report::format_ratio(*part.races.read_after)));
+  for (const BuildRace& other : part.races.forms) {
+    if (other.form.flags_by != scaffold::FlagsBy::own_file || other.ratio.low <= race->ratio.high) continue;
+    note(fmt::format("{} has {} in a file of its own, which no CMakeLists.txt would compile: --patch-form own-file",
+                     part.name(), report::format_ratio(other.ratio)));
+  }
+}
+
+/// @error unsupported: the program would certainly become slower, and nobody insists.
+base::Result<void> Delivery::refuse_loss(const Part& part, std::size_t attempt) const {
+  const BuildRace* const race = part.race(attempt);
+  if (race == nullptr || options_.force) return {};
+  const bool slower = race->ratio.high < 1;
+  const bool slower_to_read = attempt == 0 && part.races.read_after && part.races.read_after->high < 1;
+  if (!slower && !slower_to_read) return {};
+  return base::fail(base::ErrorCode::unsupported,
+                    fmt::format("no patch was written: {} would be slower in your program{}; --force writes it",
+                                part.name(), slower ? "" : ", if it reads the output right after the call"));
 }
 
 /// Has the compiler look at the patched files. @error unsupported: they no longer compile.
@@ -163,26 +208,47 @@ base::Result<bool> Delivery::check_program(const scaffold::WinnerPatch& patch) c
   return false;
 }
 
-base::Result<void> Delivery::write_patch(const std::vector<Winner>& winners) const {
-  std::vector<scaffold::PatchRequest> requests;
-  for (const Winner& winner : winners)
-    requests.push_back({winner.run.task, winner.solution, winner.run.task_folder, {}});
-  TRY(scaffold::make_winner_patch(requests));  // what cannot be patched is said before anything is measured
-  requests.clear();
-  std::optional<scaffold::UserBuild> build;  // of the first
-  for (const Winner& winner : winners) {
-    Part part{winner};
-    TRY(choose_form(part));
-    requests.push_back({winner.run.task, winner.solution, winner.run.task_folder, part.form});
-    if (&winner == &winners.front()) build = std::move(part.build);
-  }
-  TRY_ASSIGN(scaffold::WinnerPatch patch, scaffold::make_winner_patch(requests));
-  TRY_ASSIGN(const std::string by_hand, scaffold::add_to_cmake(patch));
+/// @error unsupported: the program does not build with the patch.
+base::Result<void> Delivery::check(const scaffold::WinnerPatch& patch,
+                                   const std::optional<scaffold::UserBuild>& build) const {
   bool built = false;
   if (!options_.build_command.empty()) {
     TRY_ASSIGN(built, check_program(patch));
   }
-  if (!built) TRY(check_files(patch, build));
+  return built ? base::Result<void>() : check_files(patch, build);
+}
+
+base::Result<void> Delivery::write_patch(const std::vector<Winner>& winners) const {
+  std::vector<Part> parts;
+  const auto make_patch = [&](std::size_t attempt) {
+    std::vector<scaffold::PatchRequest> requests;
+    for (const Part& part : parts) {
+      const Winner& winner = part.winner;
+      requests.push_back({winner.run.task, winner.solution, winner.run.task_folder, part.form(attempt)});
+    }
+    return scaffold::make_winner_patch(requests);
+  };
+  for (const Winner& winner : winners) parts.push_back({winner});
+  TRY(make_patch(0));  // what cannot be patched is said before anything is measured
+  std::size_t attempts = 1;
+  for (Part& part : parts) {
+    TRY(measure_forms(part));
+    say_form(part, 0);
+    attempts = std::max(attempts, part.races.forms.size());
+  }
+  scaffold::WinnerPatch patch;
+  std::string by_hand;
+  for (std::size_t attempt = 0;; ++attempt) {
+    for (const Part& part : parts) TRY(refuse_loss(part, attempt));
+    TRY_ASSIGN(patch, make_patch(attempt));
+    TRY_ASSIGN(by_hand, scaffold::add_to_cmake(patch));
+    const auto checked = check(patch, parts.front().build);
+    if (checked) break;
+    const bool last = attempt + 1 == attempts || checked.error().code != base::ErrorCode::unsupported;
+    if (last) return tl::make_unexpected(checked.error());
+    note(report::printable(checked.error().message) + "; another form is tried");
+    for (const Part& part : parts) say_form(part, attempt + 1);
+  }
   const std::filesystem::path path = std::filesystem::path(options_.output) / "winner.patch";
   TRY(base::write_file(path, scaffold::diff_of(patch)));
   if (!by_hand.empty()) note("no CMakeLists.txt names the file among the sources of a target; " + by_hand);

@@ -13,6 +13,7 @@
 #include "journal/journal.hpp"
 #include "model/evaluation.hpp"
 #include "model/solution.hpp"
+#include "scaffold/patch_form.hpp"
 
 namespace accelopt::app {
 
@@ -28,8 +29,9 @@ struct BestOptions {
   std::string output;            ///< folder
   std::string compile_commands;  ///< of the user's build; empty: the nearest one
   std::string build_command;     ///< run in the sandbox, with the patch and without; empty: none
-  bool force = false;            ///< write into a folder that is not empty
+  bool force = false;            ///< write into a folder that is not empty, and a patch that makes the program slower
   bool no_measure = false;       ///< do not measure the gain in the user's own build
+  std::optional<scaffold::FlagsBy> form{};  ///< of the patch; none: the first that keeps the gain and builds
   DeviceFlags device;
 };
 

@@ -2,6 +2,7 @@
 // What a winner gains in the user's own build, and in which form it keeps its gain there.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,9 @@ namespace accelopt::app {
 /// "-march=native", then the winner's own.
 std::vector<std::string> measured_flags(const model::Solution& winner);
 
+/// The winner's form in which its flags come to the user's build in this way.
+scaffold::PatchForm form_of(scaffold::FlagsBy by, const model::Solution& winner);
+
 /// The form that needs least: no flags where the user's build is not known and the winner names none, else pragmas.
 scaffold::PatchForm form_without_measuring(const model::Solution& winner);
 
@@ -27,10 +31,36 @@ struct BuildRace {
   model::Interval ratio;  ///< over the user's own function in the user's build
 };
 
+/// Whether a new source file becomes part of the user's program by the patch alone.
+enum class OwnFile { is_built, needs_hands };
+
+/// Which form to take, then which where that does not build. First the one that needs least among those that keep nine
+/// tenths of the largest gain; where the user's build names no files, a file of its own comes behind what gains in the
+/// user's file, certainly.
+std::vector<BuildRace> in_order_of_preference(std::vector<BuildRace> measured, OwnFile own_file);
+
+struct BuildRaces {
+  std::vector<BuildRace> forms;  ///< in order of preference, at least one
+  std::string remark;            ///< what the figures do not rest on; empty: on everything that is asked of a winner
+  /// The first form's, where both functions' outputs are read right after the call: of winners whose stores go past
+  /// the caches alone.
+  std::optional<model::Interval> read_after;
+};
+
+/// The task for which only time counts: inputs as declared, and a bound that nothing but another result is beyond.
+model::Task for_times_alone(model::Task task);
+
+struct BuildRaceOptions {
+  std::optional<scaffold::FlagsBy> form{};  ///< the only one to race; none: all
+  OwnFile own_file = OwnFile::is_built;
+};
+
 /// Races the winner against the baseline, both compiled as the user's build does it: as it is, with its flags in
-/// pragmas, and in a file of its own. The first of them that keeps nine tenths of what the last one gains is taken.
+/// pragmas, and in a file of its own. Where the baseline is too inexact so for the task's bound (-Ofast), both are
+/// timed all the same: what the user's own build computes is not in question.
 /// @error unavailable: the baseline or every form fails; the message says why. As Evaluator.
-base::Result<BuildRace> race_in_user_build(const Shell& shell, const DeviceFlags& device, const model::Task& task,
-                                           const model::Solution& winner, const scaffold::UserBuild& build);
+base::Result<BuildRaces> race_in_user_build(const Shell& shell, const DeviceFlags& device, const model::Task& task,
+                                            const model::Solution& winner, const scaffold::UserBuild& build,
+                                            const BuildRaceOptions& options);
 
 }  // namespace accelopt::app

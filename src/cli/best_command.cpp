@@ -13,6 +13,7 @@
 #include "app/package.hpp"
 #include "app/run.hpp"
 #include "app/workspace.hpp"
+#include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/search_flags.hpp"
 #include "report/format.hpp"
@@ -26,9 +27,10 @@ namespace {
 struct BestFlags {
   std::vector<std::string> runs;
   std::string workspace;
-  std::string form;      ///< of --as; empty: tasks and a patch
-  std::string task;      ///< a solution without a run: its task's folder
-  std::string solution;  ///< and its file
+  std::string form;        ///< of --as; empty: tasks and a patch
+  std::string task;        ///< a solution without a run: its task's folder
+  std::string solution;    ///< and its file
+  std::string patch_form;  ///< of --patch-form; empty: chosen
   bool minimise = false;
   app::BestOptions best;
 };
@@ -92,9 +94,10 @@ std::string contradiction(const BestFlags& flags, const std::optional<app::Form>
   if (form == app::Form::flashinfer_trace && flags.minimise)
     return "--as flashinfer-trace has the times that the run recorded of its whole winner; leave out --minimise";
   const app::BestOptions& options = flags.best;
-  if (options.output.empty() &&
-      (options.force || options.no_measure || !options.build_command.empty() || !options.compile_commands.empty()))
-    return "--allow-build, --compile-commands, --no-measure and --force are about what is written; add --output FOLDER";
+  if (options.output.empty() && (options.force || options.no_measure || options.form ||
+                                 !options.build_command.empty() || !options.compile_commands.empty()))
+    return "--allow-build, --compile-commands, --patch-form, --no-measure and --force are about what is written; add "
+           "--output FOLDER";
   if (flags.task.empty()) return flags.solution.empty() ? "" : "--solution needs --task TASK";
   if (!form) return "--task needs --as FORM";
   if (*form == app::Form::patch || *form == app::Form::flashinfer_trace)
@@ -103,8 +106,22 @@ std::string contradiction(const BestFlags& flags, const std::optional<app::Form>
   return "";
 }
 
-base::Result<Exit> best(const app::Shell& shell, const BestFlags& flags) {
+/// As --patch-form says it. @error invalid_argument.
+base::Result<std::optional<scaffold::FlagsBy>> parse_patch_form(const std::string& text) {
+  using scaffold::FlagsBy;
+  if (text.empty()) return std::optional<FlagsBy>();
+  if (text == "as-is") return FlagsBy::nothing;
+  if (text == "pragmas") return FlagsBy::pragmas;
+  if (text == "own-file") return FlagsBy::own_file;
+  return base::fail(base::ErrorCode::invalid_argument,
+                    "--patch-form " + base::in_quotes(text) + " is none; take as-is, pragmas or own-file");
+}
+
+base::Result<Exit> best(const app::Shell& shell, BestFlags flags) {
   if (const auto usable = app::check(flags.best.device); !usable) return refuse_options(usable.error());
+  const auto patch_form = parse_patch_form(flags.patch_form);
+  if (!patch_form) return refuse_options(patch_form.error());
+  flags.best.form = *patch_form;
   std::optional<app::Form> form;
   if (!flags.form.empty()) {
     const auto parsed = app::parse_form(flags.form);
@@ -157,10 +174,14 @@ void add_best(CommandLine& app, Action& chosen) {
                  "compile_commands.json of your build (default: [entry] flags, else the nearest one upwards)");
   command.option("--allow-build", &options->best.build_command,
                  "Your build command: run in the sandbox, on a copy of your repository, with the patch and without");
+  command.option("--patch-form", &options->patch_form,
+                 "How the patch brings the winner's flags: as-is (not at all), pragmas, or own-file (default: the "
+                 "simplest that keeps the gain and builds)");
   command.flag("--minimise", options->minimise,
                "Revert edits that do not contribute to the gain, one by one, as long as the rest ties with the winner");
   command.flag("--no-measure", options->best.no_measure, "Do not measure the gain in your own build");
-  command.flag("--force", options->best.force, "Write into a folder that is not empty");
+  command.flag("--force", options->best.force,
+               "Write into a folder that is not empty, and a patch that would make your program slower");
   command.option("--workspace", &options->workspace,
                  "Folder of the runs (default: the nearest .accelopt here or above)");
   declare(command, options->best.device);

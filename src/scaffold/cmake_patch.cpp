@@ -164,6 +164,10 @@ std::optional<CMakePlace> cmake_naming(const WinnerPatch& patch, const fs::path&
 
 }  // namespace
 
+bool is_named_by_cmake(const fs::path& file) {
+  return cmake_naming({}, file).has_value();
+}
+
 Result<std::string> add_to_cmake(WinnerPatch& patch) {
   std::string by_hand;
   std::vector<PatchedFile> added;

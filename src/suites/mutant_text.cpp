@@ -20,6 +20,12 @@ constexpr unsigned kDroppedOfSmallTypes = 20;
 /// Larger constants are part of what is computed.
 constexpr double kLargestSmallConstant = 1e-3;
 
+std::string parameter(const TensorSpec& tensor, bool output) {
+  const std::string type(model::c_name(tensor.dtype));
+  if (output) return type + "* " + tensor.name;
+  return tensor.shape ? "const " + type + "* " + tensor.name : type + " " + tensor.name;
+}
+
 /// How many characters of a floating constant with an exponent stand at the beginning, without its suffix; 0: none.
 std::size_t small_constant(std::string_view text) {
   const std::size_t end = text.find_first_not_of("0123456789.eE-");
@@ -41,6 +47,17 @@ std::size_t end_of_comment(const std::string& source, std::size_t at) {
 }
 
 }  // namespace
+
+std::string kernel_parameters(const model::Definition& definition) {
+  std::string out;
+  const auto add = [&](const std::string& text) { out += (out.empty() ? "" : ", ") + text; };
+  for (const TensorSpec& input : definition.inputs) {
+    if (model::is_passed_as_input(input)) add(parameter(input, false));
+  }
+  for (const TensorSpec& output : definition.outputs) add(parameter(output, true));
+  for (const std::string& axis : model::variable_axes(definition)) add("int64_t " + axis);
+  return out;
+}
 
 std::string product(const std::vector<std::string>& axes, std::size_t first, std::size_t last) {
   std::string out = "(int64_t)1";

@@ -12,6 +12,9 @@
 
 namespace accelopt::suites {
 
+/// What a kernel in C or C++ takes, as it declares it: "const float* x, float* y, int64_t M".
+std::string kernel_parameters(const model::Definition& definition);
+
 /// The product of axes [first, last) as an expression in 64 bits; "(int64_t)1" of none.
 std::string product(const std::vector<std::string>& axes, std::size_t first, std::size_t last);
 /// The elements of a tensor, likewise.

@@ -19,23 +19,6 @@ constexpr const char* kBaselineName = "baseline_of_the_task";
 /// Arguments by name that a mutant passes on instead of the kernel's own.
 using Replaced = std::vector<std::pair<std::string, std::string>>;
 
-std::string parameter(const TensorSpec& tensor, bool output) {
-  const std::string type(model::c_name(tensor.dtype));
-  if (output) return type + "* " + tensor.name;
-  return tensor.shape ? "const " + type + "* " + tensor.name : type + " " + tensor.name;
-}
-
-std::string parameters(const model::Definition& definition) {
-  std::string out;
-  const auto add = [&](const std::string& text) { out += (out.empty() ? "" : ", ") + text; };
-  for (const TensorSpec& input : definition.inputs) {
-    if (model::is_passed_as_input(input)) add(parameter(input, false));
-  }
-  for (const TensorSpec& output : definition.outputs) add(parameter(output, true));
-  for (const std::string& axis : model::variable_axes(definition)) add("int64_t " + axis);
-  return out;
-}
-
 std::string call_of_baseline(const model::Definition& definition, const Replaced& replaced = {}) {
   std::string out;
   const auto add = [&](const std::string& name) {
@@ -134,7 +117,7 @@ class MutantGenerator {
   }
 
   [[nodiscard]] model::Solution solution(const std::string& body) const {
-    const std::string prototype = "(" + parameters(definition_) + ")";
+    const std::string prototype = "(" + kernel_parameters(definition_) + ")";
     model::Solution out;
     out.language = model::Language::cpp;
     const model::SourceFile& kernel = task_.baseline.sources.front();

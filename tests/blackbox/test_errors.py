@@ -88,6 +88,7 @@ class Errors(support.TestCase):
                 (("show", "--timeline", "--decisions"), ("give one of --timeline, --decisions",)),
                 (("show", "--samples", "--timeline"), ("--samples", "leave out --timeline")),
                 (("best", "--allow-build", "true"), ("--allow-build", "--output FOLDER")),
+                (("best", "--patch-form", "inline"), ("--patch-form", "own-file")),
                 (("best", "--force"), ("--force", "--output FOLDER")),
                 (("best", "--as", "flashinfer-trace", "-o", "x", "--minimise"), ("--minimise",)),
                 (("doctor", "--device", "cpu:9"), ("--device", "--noise"))):

@@ -138,6 +138,9 @@ class UserKernel(support.TestCase):
         broken = self.succeed("best", "-o", self.folder / "broken", "--workspace", self.workspace, "--no-measure", "--allow-build",
                               "touch ran; g++ src/nowhere.cpp")
         self.assertRegex(broken.said, "without the patch too: .*nowhere.cpp")
+        outside = self.accelopt("best", "-o", self.folder / "outside", "--workspace", self.workspace, "--no-measure", "--patch-form",
+                                "own-file", "--allow-build", "g++ src/mix.cpp -o mix")
+        self.assertIn("your build fails with the patch, and not without it", outside.said)
         command = "touch ran; g++ -O2 -march=native -Wall -Wextra -Werror src/mix.cpp -o mix"
         made = self.succeed("best", "-o", best, "--workspace", self.workspace, "--allow-build", command)
         self.assertIn(f"your program builds with the patch: {command}", made.said)

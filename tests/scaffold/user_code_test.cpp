@@ -187,6 +187,7 @@ TEST(WinnerPatch, AFileOfItsOwn_GoesIntoEveryTargetThatNeedsIt) {
     EXPECT_TRUE(by_hand.has_value());
     return patch.files.size() == 3 ? patch.files.back().after : "by hand: " + *by_hand;
   };
+  EXPECT_FALSE(is_named_by_cmake(file)) << "there is no CMakeLists.txt";
   const std::string both = patched(
       "set_source_files_properties(src/k.cpp PROPERTIES COMPILE_OPTIONS -O1)\n"
       "#[[ add_library(old src/k.cpp) ]]\n"
@@ -201,6 +202,7 @@ TEST(WinnerPatch, AFileOfItsOwn_GoesIntoEveryTargetThatNeedsIt) {
       "src/other_k.cpp)\n"
       "install(FILES src/k.cpp DESTINATION share)\n"))
       << both;
+  EXPECT_TRUE(is_named_by_cmake(file));
   for (const char* command : {"pybind11_add_module(m ", "cuda_add_library(m ", "list(APPEND SOURCES "}) {
     EXPECT_TRUE(patched(std::string(command) + "src/k.cpp)\n").starts_with(std::string(command) + "src/k.cpp src/k_"))
         << command;
