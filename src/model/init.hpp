@@ -66,16 +66,17 @@ enum class Family {
   late,
   blocks,
   signed_zeros,
-  near_ties
+  near_ties,
+  extremes
 };
 /// What an input may be transformed by.
 inline constexpr std::array kTransformations{
-    Family::positive, Family::scaled_up, Family::scaled_down, Family::heavy,        Family::sparse,
-    Family::rows,     Family::late,      Family::blocks,      Family::signed_zeros, Family::near_ties};
+    Family::positive, Family::scaled_up, Family::scaled_down,  Family::heavy,     Family::sparse,  Family::rows,
+    Family::late,     Family::blocks,    Family::signed_zeros, Family::near_ties, Family::extremes};
 std::string_view to_string(Family family);
 /// What `families = [...]` may name, separated by commas.
 inline constexpr std::string_view kFamilyNames =
-    "positive, scaled, heavy, sparse, rows, late, blocks, signed_zeros, near_ties";
+    "positive, scaled, heavy, sparse, rows, late, blocks, signed_zeros, near_ties, extremes";
 /// One of kFamilyNames, scaled_up or scaled_down; scaled gives both of these.
 base::Result<std::vector<Family>> parse_family(std::string_view name);
 

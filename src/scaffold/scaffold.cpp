@@ -140,6 +140,9 @@ void write_tensor(TomlText& toml, const KernelParameter& parameter, const Stated
                   ? "how its elements are drawn, like \"normal(0, 1)\" or \"uniform(0, 1)\""
                   : "how its elements are drawn, like \"integers(0, 100)\"");
   }
+  if (parameter.is_tensor && init != stated.inits.end() && init->second.starts_with("integers(") &&
+      !model::is_floating(parameter.dtype))
+    toml.line("families = [\"extremes\"]  # also with many of the range's largest and smallest numbers");
   if (parameter.is_tensor && model::is_floating(parameter.dtype)) {
     toml.line(
         "# families = [\"positive\", \"scaled\", \"heavy\", \"sparse\", \"rows\"]  # those the function is defined "

@@ -141,9 +141,11 @@ void read_families(TableReader& table, TensorSpec& tensor) {
       if (!there) tensor.families.push_back(family);
     }
   }
-  if (!names->empty() && !is_floating(tensor.dtype)) {
-    table.refuse("families", "only floating inputs can be transformed; leave the key out");
-  }
+  const auto is_extremes = [](model::Family family) { return family == model::Family::extremes; };
+  if (!is_floating(tensor.dtype) && !std::ranges::all_of(tensor.families, is_extremes))
+    table.refuse("families", "only floating inputs can be transformed; of integers(low, high) name \"extremes\" alone");
+  if (is_floating(tensor.dtype) && std::ranges::any_of(tensor.families, is_extremes))
+    table.refuse("families", "extremes is for integer inputs");
 }
 
 void read_visible(TableReader& table, TensorSpec& tensor) {

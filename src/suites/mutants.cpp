@@ -350,3 +350,4 @@ model::Task with_rich_inputs(const model::Task& task) {
 }
 
 }  // namespace accelopt::suites
+    std::erase(input.families, model::Family::extremes);

@@ -205,6 +205,17 @@ TEST(Inputs, NearTiesAreUnitsInTheLastPlaceApart) {
   }
 }
 
+TEST(Inputs, Extremes_AreTheEndsOfTheRange) {
+  const InputDraw draw{{InitKind::integers, -5, 1000}, DType::int32, {30, 100}, Family::extremes, 8};
+  const std::vector<double> values = drawn(draw);
+  EXPECT_NEAR(std::ranges::count(values, 999.0), 1500, 120);
+  EXPECT_NEAR(std::ranges::count(values, -5.0), 750, 100);
+  EXPECT_TRUE(std::ranges::all_of(values, [](double value) { return value >= -5 && value <= 999; }));
+  InputDraw other = draw;
+  other.init.kind = InitKind::sorted;
+  EXPECT_EQ(drawn_family(other), Family::as_declared) << "of integers alone";
+}
+
 TEST(Inputs, IndicesAreNotScaled) {
   for (const Family family : {Family::scaled_up, Family::heavy}) {
     for (const double value : drawn({{InitKind::integers, 0, 10}, DType::int32, {300}, family, 5}))

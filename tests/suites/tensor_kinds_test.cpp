@@ -234,5 +234,17 @@ TEST_F(TensorKinds, MutantsOfInoutTensorsChangeThemInPlace) {
   EXPECT_TRUE(left);
 }
 
+TEST_F(TensorKinds, ExtremesAreOfIntegers) {
+  const std::string output = "[[outputs]]\nname = \"y\"\nshape = [\"Q\"]\ndtype = \"int32\"\n";
+  const std::string extremes = "families = [\"extremes\"]\n";
+  expect_refused(kInput + extremes + output, "extremes is for integer inputs");
+  const std::string integers = replaced(replaced(kInput, "float32", "int32"), "normal(0, 1)", "integers(0, 9)");
+  expect_refused(integers + "families = [\"rows\"]\n" + output, "only floating inputs can be transformed");
+  const auto task = load(integers + extremes + output);
+  ASSERT_TRUE(task) << task.error().message;
+  EXPECT_EQ(task->definition.inputs[0].families, std::vector{model::Family::extremes});
+  expect_written_back(*task);
+}
+
 }  // namespace
 }  // namespace accelopt::suites

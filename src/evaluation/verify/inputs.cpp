@@ -21,7 +21,7 @@ using model::Family;
 using model::InitKind;
 
 /// Independent streams of one seed.
-enum class Stream : std::uint64_t { value = 1, angle, heavy, sparse, shuffle, perturbation, late, sign, tie };
+enum class Stream : std::uint64_t { value = 1, angle, heavy, sparse, shuffle, perturbation, late, sign, tie, extreme };
 
 /// Elements drawn at a time: small enough for the first-level cache, even so that normals come in pairs.
 constexpr std::size_t kChunk = 1024;
@@ -150,6 +150,7 @@ void draw_declared(const model::InitSpec& init, std::uint64_t seed, std::uint64_
 
 /// The families that leave an input's meaning intact; see draw_input.
 bool applies(InitKind kind, Family family) {
+  if (family == Family::extremes) return kind == InitKind::integers;
   const bool scales = family == Family::scaled_up || family == Family::scaled_down;
   switch (kind) {
     case InitKind::permutation:
@@ -166,7 +167,19 @@ bool applies(InitKind kind, Family family) {
   }
 }
 
-void transform(Family family, std::uint64_t seed, std::uint64_t first, std::span<double> values) {
+/// Of four elements two are the largest number of the range and one the smallest: sums of them grow.
+void take_extremes(const model::InitSpec& init, std::uint64_t seed, std::uint64_t first, std::span<double> values) {
+  const Bits bits(seed, Stream::extreme);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::uint64_t drawn = bits(first + i) >> 62;
+    if (drawn < 2) values[i] = init.first + std::ceil(init.second - init.first) - 1;
+    if (drawn == 2) values[i] = init.first;
+  }
+}
+
+void transform(const InputDraw& draw, std::uint64_t first, std::span<double> values) {
+  const Family family = drawn_family(draw);
+  const std::uint64_t seed = draw.seed;
   switch (family) {
     case Family::as_declared:
     case Family::rows:
@@ -203,6 +216,8 @@ void transform(Family family, std::uint64_t seed, std::uint64_t first, std::span
       }
       return;
     }
+    case Family::extremes:
+      return take_extremes(draw.init, seed, first, values);
   }
 }
 
@@ -397,7 +412,7 @@ base::Result<void> draw_input(const InputDraw& draw, std::span<std::byte> out) {
     for (std::size_t i = 0; i < rows.count && rows.length > 0; ++i) {
       if (structured) {
         draw_structured_row(draw, i, row);
-        transform(family, draw.seed, i * rows.length, row);
+        transform(draw, i * rows.length, row);
       } else {
         draw_patterned_row(draw, i, row);
       }
@@ -410,7 +425,7 @@ base::Result<void> draw_input(const InputDraw& draw, std::span<std::byte> out) {
   for (std::size_t first = 0; first < elements; first += kChunk) {
     const std::span<double> values = std::span(chunk).first(std::min(kChunk, elements - first));
     draw_declared(draw.init, draw.seed, first, values);
-    transform(family, draw.seed, first, values);
+    transform(draw, first, values);
     encode(draw.dtype, values, out.subspan(first * size, values.size() * size));
   }
   return {};

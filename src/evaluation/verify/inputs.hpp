@@ -30,7 +30,8 @@ struct InputDraw {
 /// last axis; late like rows, but for one element in the row's second half; blocks repeats a block of 4 to 64
 /// elements along the row, but for one element late in it, and odd rows repeat the row before them, but for another
 /// one; signed_zeros x with probability 1/2, else 0 or -0; near_ties the row's first element times 1 + k units in the
-/// last place, k under 64 (16 bits and less: 8). permutation, indptr, distinct and values stay as declared under every
+/// last place, k under 64 (16 bits and less: 8); extremes the largest number of the range with probability
+/// 1/2, the smallest with 1/4: of integers alone. permutation, indptr, distinct and values stay as declared under every
 /// family; sorted takes scaled_up and scaled_down alone; integers takes all but those two, heavy and near_ties.
 /// @error invalid_argument: out has another size, an axis is negative, the generator's limits are reversed, an index
 /// does not fit in dtype, distinct has fewer numbers than a row, values another number than the input, or an expression

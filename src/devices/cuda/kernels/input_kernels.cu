@@ -16,7 +16,8 @@ enum Family {
   kLate,
   kBlocks,
   kSignedZeros,
-  kNearTies
+  kNearTies,
+  kExtremes
 };
 #define ACCELOPT_GOLDEN 0x9e3779b97f4a7c15ULL
 
@@ -194,6 +195,11 @@ extern "C" __global__ void accelopt_draw(void* out, int dtype, u64 count, u64 ro
     if (family == kNearTies) {
       const u64 levels = dtype == kFloat64 || dtype == kFloat32 ? 64 : 8;
       value *= 1 + unit_at_one(dtype) * (double)(bits_at(key_of(seed, 9), i) % levels);
+    }
+    if (family == kExtremes) {
+      const u64 drawn = bits_at(key_of(seed, 10), i) >> 62;
+      if (drawn < 2) value = first + ceil(second - first) - 1;
+      if (drawn == 2) value = first;
     }
     store_element(dtype, out, i, value);
   }
