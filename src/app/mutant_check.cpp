@@ -64,7 +64,9 @@ bool wrong(Status status) {
 
 /// Whether what ended the mutant is that it was found out, and not that it could not run.
 bool found_out(const Mutant& mutant, Status status) {
-  return wrong(status) || (mutant.kind == MutantKind::mutated_input && status == Status::runtime_error);
+  // A cut index may point anywhere.
+  const bool may_crash = mutant.kind == MutantKind::mutated_input || mutant.kind == MutantKind::narrow_input;
+  return wrong(status) || (may_crash && status == Status::runtime_error);
 }
 
 class Checker {
@@ -155,6 +157,14 @@ class Checker {
 
   /// The mutant passed: finds out by experiment what would have refused it.
   Result<void> explain(const Mutant& mutant, const std::string& nearest) {
+    if (mutant.kind == MutantKind::half_width || mutant.kind == MutantKind::narrow_input) {
+      add(mutant, MutantFate::accepted, nearest);
+      report(Severity::advice, "inputs",
+             "accepts the mutant " + base::in_quotes(mutant.name) + " (" + mutant.does +
+                 "): no drawn number is too large for it. If your program's may be, draw larger ones: "
+                 "init = \"integers(low, high)\", families = [\"extremes\"], larger workloads");
+      return {};
+    }
     std::string key = "inputs";
     std::string mend;
     const model::Numerics& numerics = task_.definition.numerics;

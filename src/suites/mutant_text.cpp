@@ -109,6 +109,24 @@ std::vector<std::string> shared_last_axes(const model::Definition& definition) {
   return out;
 }
 
+std::vector<const TensorSpec*> integer_inputs(const model::Definition& definition) {
+  std::vector<const TensorSpec*> out;
+  for (const TensorSpec& input : definition.inputs) {
+    const bool numbers = input.init.kind == model::InitKind::integers || input.init.kind == model::InitKind::uniform ||
+                         input.init.kind == model::InitKind::normal;
+    if (input.shape && numbers && !model::is_floating(input.dtype) && input.dtype != DType::boolean)
+      out.push_back(&input);
+  }
+  return out;
+}
+
+std::string narrower(DType dtype, std::size_t bits) {
+  if (model::is_floating(dtype) || dtype == DType::boolean || 8 * model::size_of(dtype) <= bits || bits < 8) return {};
+  const bool is_signed =
+      dtype == DType::int64 || dtype == DType::int32 || dtype == DType::int16 || dtype == DType::int8;
+  return (is_signed ? "int" : "uint") + std::to_string(bits) + "_t";
+}
+
 const TensorSpec* source_of_copy(const model::Definition& definition, const TensorSpec& output) {
   const TensorSpec* source = nullptr;
   for (const TensorSpec& input : definition.inputs) {

@@ -27,6 +27,10 @@ std::vector<std::string> reduced_axes(const model::Definition& definition);
 /// The last axes of outputs that are a floating input's last axis too: where a normalization or an attention has its
 /// statistics, and others have none.
 std::vector<std::string> shared_last_axes(const model::Definition& definition);
+/// Integer input tensors that hold numbers, and not an order, an index structure or a list of values.
+std::vector<const model::TensorSpec*> integer_inputs(const model::Definition& definition);
+/// The integer type of so many bits, signed as `dtype` is: "int16_t"; empty: `dtype` is none that is wider than this.
+std::string narrower(model::DType dtype, std::size_t bits);
 /// The input that a copy of the output would be taken from; none of its type.
 const model::TensorSpec* source_of_copy(const model::Definition& definition, const model::TensorSpec& output);
 /// "extent < 200 ? 1 : extent / 100": what of an axis is left out.

@@ -88,6 +88,7 @@ class MutantGenerator {
     mutate_input();
     mutants_.push_back(without_epsilon(task_));
     for (const Rounding& rounding : roundings()) add_rounded(rounding);
+    if (!integer_inputs(definition_).empty()) narrow_integers();
     return std::move(mutants_);
   }
 
@@ -310,6 +311,30 @@ class MutantGenerator {
     }
   }
 
+  /// Of tasks with integers alone: sums and products that wrap around keep the low half of what is right.
+  void narrow_integers() {
+    for (const TensorSpec& output : definition_.outputs) {
+      const std::string half = narrower(output.dtype, 4 * model::size_of(output.dtype));
+      if (half.empty() || !output.ties.empty()) continue;
+      const std::string does = "of each element of " + output.name + " only what " + half + " holds";
+      add(MutantKind::half_width, "integers in half the width (output " + output.name + ")", does, {},
+          call_of_baseline(definition_) + "  for (int64_t i = 0; i < " + elements(output) + "; ++i) " + output.name +
+              "[i] = (" + half + ")" + output.name + "[i];\n");
+    }
+    for (const TensorSpec* const input : integer_inputs(definition_)) {
+      for (const std::size_t bits : {16U, 8U}) {
+        const std::string narrow = narrower(input->dtype, bits);
+        if (narrow.empty()) continue;
+        const std::string element = "changed_" + input->name + "[i]";
+        add_on_changed(MutantKind::narrow_input,
+                       "inputs cut to " + std::to_string(bits) + " bits (input " + input->name + ")",
+                       "the baseline on " + input->name + " as " + narrow,
+                       {{input, "  for (int64_t i = 0; i < " + elements(*input) + "; ++i) " + element + " = (" +
+                                    narrow + ")" + element + ";\n"}});
+      }
+    }
+  }
+
   const model::Task& task_;
   const model::Definition& definition_;
   std::vector<Mutant> mutants_;
@@ -344,10 +369,10 @@ model::Task with_rich_inputs(const model::Task& task) {
     for (model::Workload& workload : out.workloads) workload.inits.erase(input.name);
     if (!input.shape) continue;
     input.families = {model::kTransformations.begin(), model::kTransformations.end()};
+    std::erase(input.families, model::Family::extremes);
     if (model::has_exact_output(out.definition)) std::erase(input.families, model::Family::near_ties);
   }
   return out;
 }
 
 }  // namespace accelopt::suites
-    std::erase(input.families, model::Family::extremes);

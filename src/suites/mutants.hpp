@@ -23,7 +23,9 @@ enum class MutantKind {
   row,
   mutated_input,
   epsilon,
-  lower_precision
+  lower_precision,
+  half_width,
+  narrow_input
 };
 
 struct Mutant {

@@ -121,6 +121,30 @@ TEST(Mutants, ACopyIsOfTheInputOfTheSameShapeIfThereIsOne) {
   EXPECT_EQ(find(derive_mutants(task), "copy of input").does, "y is a copy of rhs");
 }
 
+TEST(Mutants, OfIntegers_AreNarrower) {
+  model::Task task = product();
+  for (model::TensorSpec& input : task.definition.inputs) {
+    if (input.shape) input = {input.name, input.shape, DType::int32, {model::InitKind::integers, 0, 100}, {}};
+  }
+  task.definition.outputs[0].dtype = DType::int64;
+  const std::vector<Mutant> mutants = derive_mutants(task);
+  const Mutant& half = find(mutants, "integers in half the width (output y)");
+  EXPECT_EQ(half.kind, MutantKind::half_width);
+  EXPECT_NE(half.solution.sources[0].text.find("y[i] = (int32_t)y[i];"), std::string::npos);
+  for (const char* input : {"lhs", "rhs"}) {
+    const std::string behind = std::string(" bits (input ") + input + ")";
+    EXPECT_NE(find(mutants, "inputs cut to 16" + behind).solution.sources[0].text.find("(int16_t)changed_"),
+              std::string::npos);
+    EXPECT_EQ(find(mutants, "inputs cut to 8" + behind).kind, MutantKind::narrow_input);
+  }
+  task.definition.inputs[0].dtype = DType::uint16;
+  task.definition.inputs[1].init.kind = model::InitKind::permutation;
+  task.definition.outputs[0].dtype = DType::int8;
+  EXPECT_EQ(derive_mutants(task).size(), derive_mutants(product()).size() + 1)
+      << "of 16 bits only 8 are fewer, an order is none of numbers, and there is no int4_t";
+  EXPECT_NE(find(derive_mutants(task), "inputs cut to 8 bits (input lhs)").does.find("uint8_t"), std::string::npos);
+}
+
 TEST(Mutants, VariantsOfTheTaskTellWhatWouldMendIt) {
   model::Task task = product();
   task.definition.numerics = {true, 1e-2};
