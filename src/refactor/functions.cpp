@@ -141,11 +141,13 @@ std::vector<FunctionPlace> indented_functions_of(std::string_view source) {
       if (!function.empty()) {
         std::size_t body = at + 1;
         while (body < lines.size() && lines[body].inside) ++body;
+        const std::size_t first = first_decorator(lines, at);
         found.push_back({.name = qualified(open, function),
-                         .first = first_decorator(lines, at),
+                         .first = first,
                          .header = at,
                          .body = body,
-                         .signature = text_of(lines, at, body)});
+                         .signature = text_of(lines, at, body),
+                         .decorators = text_of(lines, first, at)});
         open.push_back({function, line.indent, true, found.size() - 1});
       } else if (!type.empty()) {
         open.push_back({type, line.indent, false, 0});

@@ -34,6 +34,7 @@ struct FunctionPlace {
   std::size_t body = 0;  ///< first line after the header
   std::size_t last = 0;
   std::string signature;     ///< the header, by its text or by its tokens
+  std::string decorators{};  ///< Python's, by their text: what is called under the name is what they make of it
   bool shares_line = false;  ///< other code stands on its first or last line
 };
 /// None where the language does not tell functions.

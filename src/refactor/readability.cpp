@@ -87,13 +87,16 @@ bool is_public(const CodeLanguage& language, const FunctionPlace& function) {
   return !name.starts_with('_') && !name.starts_with('#');
 }
 
-/// Which public functions are gone or have another signature.
+/// Which public functions are gone or have another signature or other decorators.
 std::string changed_signature(const CodeLanguage& language, const ChangedFile& file) {
   const auto now = functions_of(language, file.after);
   for (const FunctionPlace& old : functions_of(language, file.before)) {
     if (!is_public(language, old)) continue;
     const auto same = [&](const FunctionPlace& one) { return one.name == old.name && one.signature == old.signature; };
+    const auto decorated = [&](const FunctionPlace& one) { return same(one) && one.decorators == old.decorators; };
     if (std::ranges::none_of(now, same)) return fmt::format("the signature of {}#{} changed", file.path, old.name);
+    if (std::ranges::none_of(now, decorated))
+      return fmt::format("the decorators of {}#{} changed", file.path, old.name);
   }
   return {};
 }

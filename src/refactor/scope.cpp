@@ -221,6 +221,10 @@ void check_functions(const CodeLanguage& language, const std::vector<std::string
     }
     if (old_place->signature != new_place->signature)
       out.push_back(file.path + ": the signature of " + name + " was changed");
+    if (old_place->decorators != new_place->decorators) {
+      out.push_back(file.path + ": the decorators of " + name +
+                    " were changed; they stay as they are, and only its body may change");
+    }
     if (leaking_directives(language, before.all(), *old_place) != leaking_directives(language, after.all(), *new_place))
       out.push_back(file.path + ": the directives within " + name + " were changed, which reach code outside of it");
     places.push_back({*old_place, *new_place});

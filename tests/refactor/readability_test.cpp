@@ -76,6 +76,12 @@ TEST_F(CompareReadability, PublicSignaturesStay) {
   EXPECT_EQ(found->reason, "the signature of a.py#f changed");
 }
 
+TEST_F(CompareReadability, DecoratorsOfPublicFunctionsStay) {
+  const auto found = compare(kNested, "@cache\ndef f(a):\n    return 2\n\n\ndef g(a):\n    return a\n");
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(found->reason, "the decorators of a.py#f changed");
+}
+
 TEST_F(CompareReadability, ARenameIsOfAFunctionWithItsFigures) {
   const auto found = compare(kNested,
                              "def f(a):\n    if a:\n        if a > 2:\n            return 1\n    return 2\n\n\n"

@@ -153,6 +153,24 @@ TEST(Scope, SignatureAndRemoval_AreRefused) {
   EXPECT_NE(problems(change(replaced(kBefore, "import os\n", ""))).find("import was removed"), std::string::npos);
 }
 
+TEST(Scope, DecoratorsThatComeGoOrChange_AreRefused) {
+  const std::string counted = "@counted\n@limited(\n    3)\ndef f(";
+  const auto with = [&](const std::string& before, const std::string& after) {
+    ChangedFile file = change(replaced(kBefore, "def f(", after));
+    file.before = replaced(kBefore, "def f(", before);
+    return problems(file);
+  };
+  for (const char* after : {"@functools.lru_cache(maxsize=None)\ndef f(", "@counted\n@limited(\n    4)\ndef f(",
+                            "@limited(\n    3)\ndef f(", "@counted\n@cache\n@limited(\n    3)\ndef f("})
+    EXPECT_NE(with(counted, after).find("the decorators of f were changed"), std::string::npos) << after;
+  EXPECT_NE(with("def f(", "@cache\ndef f("), "");
+  EXPECT_NE(with(counted, "def f("), "");
+  EXPECT_NE(with(counted, "@cache\n# of the other\n" + counted).find("code outside of f"), std::string::npos);
+  ChangedFile body = change(replaced(replaced(kBefore, "def f(", counted), "return x", "return 1 * x"));
+  body.before = replaced(kBefore, "def f(", counted);
+  EXPECT_EQ(problems(body), "");
+}
+
 TEST(Scope, WholeFile_MayChangeAnywhere) {
   EXPECT_EQ(problems(change("TABLE = [1]\n" + kBefore), "a/m.py"), "");
 }
