@@ -207,6 +207,7 @@ Result<std::vector<std::string>> lint_refactor(const Shell& shell, const Refacto
   if (!checker->flaky().empty())
     lines.push_back(
         fmt::format("{} flaky tests are set aside: {}", checker->flaky().size(), base::joined(checker->flaky(), ", ")));
+  if (!checker->not_passing().empty()) lines.push_back(refactor::describe_not_passing(checker->not_passing()));
   const auto held_out = [](const refactor::Workload& one) { return one.role == refactor::Role::held_out; };
   if (std::ranges::none_of(task.workloads, held_out))
     lines.emplace_back("no workload is held out: a second family of inputs is needed to claim a lower complexity");

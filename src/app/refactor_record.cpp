@@ -45,7 +45,9 @@ std::string growth_text(const refactor::Growth& growth) {
 }
 
 std::string tests_text(const refactor::CheckResult& result) {
-  return fmt::format("{} of {}, {} flaky set aside", result.tests, result.tests, result.flaky.size());
+  std::string text = fmt::format("{} of {}, {} flaky set aside", result.tests, result.tests, result.flaky.size());
+  if (!result.not_passing.empty()) text += fmt::format(", {} do not pass on the base", result.not_passing.size());
+  return text;
 }
 
 /// The function that the change is in, or else its first file.
@@ -222,6 +224,7 @@ report::RefactorStory story_of(const RefactorReport& report) {
   }
   story.tests = result.tests;
   story.flaky = result.flaky;
+  story.not_passing = result.not_passing;
   story.diff = result.diff;
   story.branch = report.branch;
   story.commit = report.commit;

@@ -82,6 +82,8 @@ void print_report(const app::RefactorReport& report, Gates gates) {
       fmt::print("growth: n^{:.1f} -> n^{:.1f} over n = {:.0f}..{:.0f}, inputs {}\n", growth.old_exponent,
                  growth.new_exponent, growth.from_size, growth.to_size, growth.workload);
   }
+  if (!result.not_passing.empty())
+    fmt::print("{}\n", report::printable_lines(refactor::describe_not_passing(result.not_passing)));
   if (!result.complexity_claimed && !result.growth.empty())
     fmt::print("no lower complexity is claimed: {}\n", result.complexity_reason);
   if (result.readability) print_readability(*result.readability);

@@ -98,6 +98,7 @@ ACCELOPT_JSON(CheckResult) {
   field.required("complexity_claimed", it.complexity_claimed, "complexity_reason", it.complexity_reason);
   field.required("tests", it.tests, "flaky", it.flaky, "files", it.files, "diff", it.diff, "tree", it.tree);
   field.required("start_up", it.start_up);
+  field.unless_empty("not_passing", it.not_passing);
   field.optional("triage", it.triage, "confirmed", it.confirmed, "time", it.time);
   field.unless_empty("readability", it.readability);
 }

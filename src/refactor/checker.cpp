@@ -67,6 +67,11 @@ std::string_view to_string(Verdict verdict, Goal goal) {
   return better ? "faster" : "not_faster";
 }
 
+std::string describe_not_passing(const std::vector<std::string>& tests) {
+  if (tests.empty()) return "";
+  return fmt::format("{} tests do not pass on the base, and hold no change: {}", tests.size(), some(tests));
+}
+
 Result<std::unique_ptr<Checker>> Checker::prepare(const Task& task, CheckSettings settings) {
   const auto began = Clock::now();
   TRY_ASSIGN(auto repository, vcs::Repository::open(task.repository));
@@ -186,6 +191,7 @@ Result<Checker::TestRun> Checker::run_tests(const fs::path& tree, std::int64_t m
     result.said = end_of(result.process.errors.empty() ? result.process.output : result.process.errors);
   result.outcomes =
       read_test_report(task_.test_format, text, result.process.succeeded ? TestOutcome::passed : TestOutcome::failed);
+  result.contradiction = contradiction_in(task_.test_format, text);
   std::error_code ignored;
   fs::remove_all(copy, ignored);
   if (tree == base_folder_)
@@ -214,6 +220,12 @@ Result<void> Checker::prepare_tests() {
     tests_cpu_seconds_ = std::max(tests_cpu_seconds_, tested.process.cpu_seconds);
     for (const auto& [name, outcome] : tested.outcomes) seen[name].push_back(outcome);
     said = tested.process.end + ": " + tested.said;
+    if (!tested.contradiction.empty()) {
+      return base::fail(ErrorCode::invalid_argument,
+                        tested.contradiction +
+                            ", so that tests would hold nothing; let them write nothing in between "
+                            "(python3 -m unittest -v --buffer), or use another format");
+    }
   }
   for (const auto& [name, outcomes] : seen) {
     names_.insert(name);
@@ -222,6 +234,8 @@ Result<void> Checker::prepare_tests() {
       flaky_.push_back(name);
     else if (outcomes.front() == TestOutcome::passed)
       reliable_.emplace(name, TestOutcome::passed);
+    else
+      not_passing_.push_back(name + (outcomes.front() == TestOutcome::skipped ? " (skipped)" : " (fails)"));
   }
   if (reliable_.empty())
     return base::fail(ErrorCode::invalid_argument, "no test passes on the base (" + said + "); see [commands] test");
@@ -318,6 +332,7 @@ Result<std::vector<std::string>> Checker::test_problems(const fs::path& tree, st
   tell("that passed on the base did not run", missing);
   tell("that passed on the base are skipped", skipped);
   tell("are there that the base has not", added);
+  if (problems.empty() && !tested.contradiction.empty()) problems.push_back(tested.contradiction);
   if (!problems.empty()) problems.push_back(tested.process.end + ": " + base::ascii_line(tested.said, 800, ' '));
   return problems;
 }
@@ -452,6 +467,7 @@ Result<CheckResult> Checker::build(const std::string& tree) {
   result.goal = task_.goal;
   result.tests = tests();
   result.flaky = flaky_;
+  result.not_passing = not_passing_;
   result.tree = tree;
   Gates gates(result, settings_);
   TRY_ASSIGN(const vcs::Listing listing, repository_.list(tree));
@@ -532,6 +548,7 @@ CheckResult Checker::base_itself() const {
   result.goal = task_.goal;
   result.tests = tests();
   result.flaky = flaky_;
+  result.not_passing = not_passing_;
   result.tree = tree_;
   result.folder = base_folder_;
   return result;

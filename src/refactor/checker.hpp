@@ -98,6 +98,7 @@ struct CheckResult {
   std::string complexity_reason;  ///< why it is not
   int tests = 0;                  ///< that hold the change
   std::vector<std::string> flaky;
+  std::vector<std::string> not_passing{};    ///< "NAME (fails)", "NAME (skipped)" on the base: they hold nothing
   std::map<std::string, std::string> files;  ///< path -> new text
   std::string diff;
   StartUp start_up;
@@ -105,6 +106,9 @@ struct CheckResult {
   std::string tree;                          ///< of git
   std::filesystem::path folder;              ///< built in it; empty: it did not come so far
 };
+
+/// That these tests of the base hold no change, with the names of five; empty: there are none.
+std::string describe_not_passing(const std::vector<std::string>& tests);
 
 /// What the old code takes for one unit, net of start-up; one run.
 struct BaseTime {
@@ -204,6 +208,8 @@ class Checker {
   /// The base's text of a file. @error not_found.
   [[nodiscard]] base::Result<std::string> base_text(const std::string& path) const;
   [[nodiscard]] const std::vector<std::string>& flaky() const { return flaky_; }
+  /// Tests of the base that hold no change, as CheckResult names them.
+  [[nodiscard]] const std::vector<std::string>& not_passing() const { return not_passing_; }
   [[nodiscard]] const std::vector<BaseTime>& base_times() const { return base_times_; }
   [[nodiscard]] const StartUp& base_start_up() const { return base_start_up_; }
   [[nodiscard]] const Costs& costs() const { return costs_; }
@@ -235,7 +241,8 @@ class Checker {
   struct TestRun {
     TestOutcomes outcomes;
     JailedResult process;
-    std::string said;  ///< why tests failed, as far as the report or the program's output tells
+    std::string said;           ///< why tests failed, as far as the report or the program's output tells
+    std::string contradiction;  ///< of the report with its own summary; empty: none
   };
   /// `most_seconds`: JailedRun's.
   base::Result<TestRun> run_tests(const std::filesystem::path& tree, std::int64_t most_seconds);
@@ -283,6 +290,7 @@ class Checker {
   TestOutcomes reliable_;            ///< passed three times on the base
   std::set<std::string> names_;      ///< of all tests of the base
   std::vector<std::string> flaky_;
+  std::vector<std::string> not_passing_;
   double tests_cpu_seconds_ = 0;  ///< of the longest run on the base
   std::vector<GeneratedTest> generated_;
   KnownProbes known_probes_;

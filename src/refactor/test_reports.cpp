@@ -3,22 +3,16 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <utility>
 
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "refactor/unittest_report.hpp"
 
 namespace accelopt::refactor {
 namespace {
 
 constexpr std::size_t kMostTests = 200'000;
-
-void note(TestOutcomes& outcomes, std::string_view name, TestOutcome outcome) {
-  if (name.empty() || outcomes.size() >= kMostTests) return;
-  const auto [place, is_new] = outcomes.emplace(std::string(name.substr(0, 500)), outcome);
-  if (!is_new && (outcome == TestOutcome::failed || place->second == TestOutcome::passed)) place->second = outcome;
-}
 
 template <class Take>
 void each_line(std::string_view text, const Take& take) {
@@ -51,10 +45,10 @@ TestOutcomes read_junit(std::string_view text) {
     const std::string_view inside = tag.ends_with('/') ? "" : whole.substr(tag_end);
     const bool failed = inside.find("<failure") != inside.npos || inside.find("<error") != inside.npos;
     const bool skipped = inside.find("<skipped") != inside.npos;
-    note(outcomes, std::string(attribute(tag, "classname")) + "::" + std::string(attribute(tag, "name")),
-         failed    ? TestOutcome::failed
-         : skipped ? TestOutcome::skipped
-                   : TestOutcome::passed);
+    note_outcome(outcomes, std::string(attribute(tag, "classname")) + "::" + std::string(attribute(tag, "name")),
+                 failed    ? TestOutcome::failed
+                 : skipped ? TestOutcome::skipped
+                           : TestOutcome::passed);
   }
   return outcomes;
 }
@@ -73,10 +67,10 @@ TestOutcomes read_tap(std::string_view text) {
     const std::string directive = mark == name.npos ? "" : base::lower(name.substr(mark + 3));
     name = base::trimmed(name.substr(0, mark));
     const std::string numbered(rest.substr(0, digits));
-    note(outcomes, name.empty() ? std::string_view(numbered) : name,
-         directive.starts_with("skip") ? TestOutcome::skipped
-         : failed                      ? TestOutcome::failed
-                                       : TestOutcome::passed);
+    note_outcome(outcomes, name.empty() ? std::string_view(numbered) : name,
+                 directive.starts_with("skip") ? TestOutcome::skipped
+                 : failed                      ? TestOutcome::failed
+                                               : TestOutcome::passed);
   });
   return outcomes;
 }
@@ -89,38 +83,11 @@ TestOutcomes read_go(std::string_view text) {
     const std::string test = base::text_at(*event, "Test");
     const std::string action = base::text_at(*event, "Action");
     if (test.empty() || (action != "pass" && action != "fail" && action != "skip")) return;
-    note(outcomes, base::text_at(*event, "Package") + "::" + test,
-         action == "pass"   ? TestOutcome::passed
-         : action == "fail" ? TestOutcome::failed
-                            : TestOutcome::skipped);
+    note_outcome(outcomes, base::text_at(*event, "Package") + "::" + test,
+                 action == "pass"   ? TestOutcome::passed
+                 : action == "fail" ? TestOutcome::failed
+                                    : TestOutcome::skipped);
   });
-  return outcomes;
-}
-
-std::optional<TestOutcome> unittest_outcome(std::string_view word) {
-  if (word.starts_with("ok") || word.starts_with("expected failure")) return TestOutcome::passed;
-  if (word.starts_with("skipped")) return TestOutcome::skipped;
-  if (word.starts_with("FAIL") || word.starts_with("ERROR") || word.starts_with("unexpected success"))
-    return TestOutcome::failed;
-  return std::nullopt;
-}
-
-/// "test_x (tests.test_y.Case.test_x) ... ok", "... FAIL", "... skipped 'why'". What a test writes itself stands
-/// between the name and the outcome, which then begins a line.
-TestOutcomes read_unittest(std::string_view text) {
-  TestOutcomes outcomes;
-  std::string open;  // a name without its outcome
-  each_line(text, [&](std::string_view line) {
-    const std::size_t mark = line.find(" ... ");
-    if (!open.empty()) {
-      if (const auto outcome = unittest_outcome(line)) note(outcomes, std::exchange(open, {}), *outcome);
-    }
-    if (mark == line.npos) return;
-    if (!open.empty()) note(outcomes, open, TestOutcome::failed);
-    open = base::trimmed(line.substr(0, mark));
-    if (const auto outcome = unittest_outcome(line.substr(mark + 5))) note(outcomes, std::exchange(open, {}), *outcome);
-  });
-  if (!open.empty()) note(outcomes, open, TestOutcome::failed);
   return outcomes;
 }
 
@@ -139,6 +106,12 @@ std::string without_entities(std::string_view text) {
 }
 
 }  // namespace
+
+void note_outcome(TestOutcomes& outcomes, std::string_view name, TestOutcome outcome) {
+  if (name.empty() || outcomes.size() >= kMostTests) return;
+  const auto [place, is_new] = outcomes.emplace(std::string(name.substr(0, 500)), outcome);
+  if (!is_new && (outcome == TestOutcome::failed || place->second == TestOutcome::passed)) place->second = outcome;
+}
 
 std::string first_failure(std::string_view junit) {
   std::size_t at = junit.find("<failure");
@@ -164,11 +137,15 @@ TestOutcomes read_test_report(TestFormat format, std::string_view report, TestOu
     case TestFormat::go_json:
       return read_go(report);
     case TestFormat::unittest:
-      return read_unittest(report);
+      return read_unittest_report(report).outcomes;
     case TestFormat::exit:
       break;
   }
   return {{"the test command", command}};
+}
+
+std::string contradiction_in(TestFormat format, std::string_view report) {
+  return format == TestFormat::unittest ? read_unittest_report(report).contradiction : "";
 }
 
 }  // namespace accelopt::refactor

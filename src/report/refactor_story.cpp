@@ -53,6 +53,7 @@ ACCELOPT_JSON(RefactorStory) {
     inner.required("claimed", it.complexity_claimed, "reason", it.complexity_reason, "families", it.growth);
   });
   field.required("tests", it.tests, "flaky", it.flaky, "diff", it.diff);
+  field.unless_empty("not_passing", it.not_passing);
   field.required("branch", it.branch, "commit", it.commit, "experience", it.experience);
 }
 

@@ -85,7 +85,8 @@ struct RefactorStory {
   std::vector<RefactorGrowth> growth;
   int tests = 0;
   std::vector<std::string> flaky;
-  std::string diff;  ///< unified
+  std::vector<std::string> not_passing{};  ///< on the base: "NAME (fails)", "NAME (skipped)"
+  std::string diff;                        ///< unified
   std::string branch;
   std::string commit;
   std::string experience;

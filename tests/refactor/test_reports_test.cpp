@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "refactor/unittest_report.hpp"
+
 namespace accelopt::refactor {
 namespace {
 
@@ -40,6 +42,64 @@ TEST(TestReports, Unittest_IsReadByLine) {
             (TestOutcomes{{"a", TestOutcome::passed}, {"b", TestOutcome::failed}}));
 }
 
+const std::string kRule(70, '-');
+
+TEST(TestReports, UnittestsOfEqualDocstrings_AreNamedByTheirMethods) {
+  EXPECT_EQ(read(TestFormat::unittest,
+                 "test_a (m.A.test_a)\nSame words. ... ok\ntest_b (m.A.test_b)\nSame words. ... FAIL\n"
+                 "test_c (m.A.test_c)\nReads ... and writes (back). ... progress\nok\n"
+                 "test_d (m.A.test_d)\nReads (fast) ... skipped 'why ... ok'\n"),
+            (TestOutcomes{{"test_a (m.A.test_a)", TestOutcome::passed},
+                          {"test_b (m.A.test_b)", TestOutcome::failed},
+                          {"test_c (m.A.test_c)", TestOutcome::passed},
+                          {"test_d (m.A.test_d)", TestOutcome::skipped}}));
+}
+
+TEST(TestReports, UnittestOutcomeBehindWhatATestWrote_IsRead) {
+  const auto found = read_unittest_report(
+      "test_a (m.A.test_a) ... progress 100%ok\ntest_b (m.A.test_b) ... it ... is ok\nFAIL\n"
+      "test_c (m.A.test_c) ... a ... b okERROR\n" +
+      kRule + "\nRan 3 tests in 0.1s\n\nFAILED (failures=1, errors=1)\n");
+  EXPECT_EQ(found.outcomes, (TestOutcomes{{"test_a (m.A.test_a)", TestOutcome::passed},
+                                          {"test_b (m.A.test_b)", TestOutcome::failed},
+                                          {"test_c (m.A.test_c)", TestOutcome::failed}}));
+  EXPECT_EQ(found.contradiction, "");
+  EXPECT_EQ(read(TestFormat::unittest, "test_a (m.A.test_a) ... a book"),
+            (TestOutcomes{{"test_a (m.A.test_a)", TestOutcome::failed}}))
+      << "no summary says that it ended";
+}
+
+TEST(TestReports, UnittestSubTestsAndFixtures_AreRead) {
+  const auto found = read_unittest_report(
+      "test_a (m.A.test_a) ... \n  test_a (m.A.test_a) (i='x ... y') ... FAIL\ntest_b (m.A.test_b) ... \n"
+      "  test_b (m.A.test_b) (i=0) ... skipped 'n'\nsetUpClass (m.B) ... ERROR\n"
+      "test_c (m.A) ... test_d (m.A) ... ok\n" +
+      kRule + "\nFAIL: x\ntext ... of it\n" + kRule +
+      "\nRan 4 tests in 0.1s\n\nFAILED (failures=2, errors=1, skipped=1)\n");
+  EXPECT_EQ(found.outcomes, (TestOutcomes{{"test_a (m.A.test_a)", TestOutcome::failed},
+                                          {"test_a (m.A.test_a) (i='x ... y')", TestOutcome::failed},
+                                          {"test_b (m.A.test_b)", TestOutcome::passed},
+                                          {"test_b (m.A.test_b) (i=0)", TestOutcome::skipped},
+                                          {"setUpClass (m.B)", TestOutcome::failed},
+                                          {"test_c (m.A)", TestOutcome::failed},
+                                          {"test_d (m.A)", TestOutcome::passed}}));
+  EXPECT_EQ(found.contradiction, "");
+}
+
+TEST(TestReports, UnittestSummaryThatSaysOtherwise_IsTold) {
+  const auto contradiction = [](const std::string& lines, const std::string& summary) {
+    return read_unittest_report(lines + kRule + "\nRan " + summary).contradiction;
+  };
+  const std::string two = "test_a (m.A.test_a) ... ok\ntest_b (m.A.test_b) ... ok\n";
+  EXPECT_EQ(contradiction(two, "2 tests in 0.1s\n\nOK\n"), "");
+  EXPECT_EQ(contradiction(two, "3 tests in 0.1s\n\nOK\n"),
+            "unittest says that it ran 3 tests, and 2 are read from its lines");
+  EXPECT_EQ(contradiction(two, "2 tests in 0.1s\n\nFAILED (failures=1)\n"),
+            "unittest says that 1 tests failed, and 0 are read from its lines");
+  EXPECT_EQ(contradiction("test_a (m.A.test_a) ... lost\n", "1 test in 0.1s\n\nOK\n"),
+            "unittest says that 0 tests failed, and 1 are read from its lines");
+}
+
 TEST(TestReports, NameThatIsReportedTwice_HasItsWorstOutcome) {
   EXPECT_EQ(read(TestFormat::tap, "ok 1 - a\nnot ok 2 - a\nok 3 - a\n"), (TestOutcomes{{"a", TestOutcome::failed}}));
 }
@@ -57,6 +117,7 @@ TEST(TestReports, HostileReport_TakesNoLongerThanItsLength) {
     tags += "<testcase";
     entities += "&lt;";
   }
+  EXPECT_EQ(read_unittest_report("a (" + tags + "\n" + entities + "\na (b) ... " + tags).outcomes.size(), 1U);
   EXPECT_EQ(read(TestFormat::junit, tags + ">"), (TestOutcomes{{"::", TestOutcome::passed}}));
   EXPECT_EQ(first_failure("<failure>" + entities + "</failure>"), std::string(1500, '<'));
 }

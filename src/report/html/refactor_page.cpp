@@ -67,6 +67,8 @@ Markup asked(const RefactorStory& story) {
   table.rows.push_back(cells({"base", story.base.substr(0, kShortCommit)}));
   table.rows.push_back(cells({"tests of the base that hold it", std::to_string(story.tests)}));
   for (const std::string& test : story.flaky) table.rows.push_back(cells({"flaky test, set aside", test}));
+  for (const std::string& test : story.not_passing)
+    table.rows.push_back(cells({"does not pass on the base, and holds nothing", test}));
   return to_markup(table);
 }
 

@@ -105,6 +105,7 @@ class GateEvaluator final : public RepoEvaluator {
     if (!checker_->flaky().empty())
       options_.notice(fmt::format("{} flaky tests are set aside: {}", checker_->flaky().size(),
                                   base::joined(checker_->flaky(), ", ")));
+    if (!checker_->not_passing().empty()) options_.notice(refactor::describe_not_passing(checker_->not_passing()));
     return {};
   }
 
