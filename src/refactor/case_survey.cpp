@@ -5,6 +5,10 @@
 #include <cmath>
 #include <set>
 
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+
 namespace accelopt::refactor {
 namespace {
 
@@ -42,6 +46,29 @@ std::vector<std::int64_t> compared_sizes(const Workload& workload) {
 
 int compared_count(const Workload& workload, std::int64_t size) {
   return size < 20 ? kCasesPerSize : workload.count;
+}
+
+std::string repeated_cases(std::string_view cases) {
+  std::set<std::string> seen;
+  std::size_t count = 0;
+  const auto whole = base::parse_json(cases, "cases");
+  if (whole && whole->is_array()) {
+    for (const Json& one : *whole) seen.insert(base::canonical(one));
+    count = whole->size();
+  } else {
+    while (!cases.empty()) {
+      const std::string_view line = base::first_line(cases);
+      cases.remove_prefix(std::min(line.size() + 1, cases.size()));
+      if (base::trimmed(line).empty()) continue;
+      seen.emplace(line);
+      ++count;
+    }
+  }
+  if (seen.size() == count) return "";
+  return fmt::format(
+      "{} of {} cases of a file are equal to earlier ones, so that keeping results gains on them alone; "
+      "draw each of them",
+      count - seen.size(), count);
 }
 
 void CaseSurvey::add(std::string_view cases) {

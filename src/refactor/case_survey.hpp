@@ -18,6 +18,10 @@ namespace accelopt::refactor {
 std::vector<std::int64_t> compared_sizes(const Workload& workload);
 int compared_count(const Workload& workload, std::int64_t size);
 
+/// That cases of a file, a JSON list or a line each, are equal to earlier ones, so that what keeps results would gain
+/// on them alone; empty: each is another one.
+std::string repeated_cases(std::string_view cases);
+
 /// Kinds of values in files of cases: JSON, or a JSON value a line. Of other files only what bytes show.
 class CaseSurvey {
  public:

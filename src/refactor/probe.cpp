@@ -297,6 +297,15 @@ Result<std::vector<std::string>> Checker::generator_gaps() {
     if (!seeds_differ)
       lines.push_back(workload.name +
                       ": the generator makes the same cases whatever the seed, so that nothing is fresh");
+    if (workload.role != Role::race) continue;
+    // At small sizes there may be few different cases; what is raced has to be another one each time.
+    const CaseRequest raced{.workload = workload.name,
+                            .size = workload.sizes.back(),
+                            .count = workload.count,
+                            .seed = next_seed("survey") >> 16U};
+    TRY_ASSIGN(const std::string cases, driver_->cases_of(base_folder_, raced));
+    if (const std::string repeated = repeated_cases(cases); !repeated.empty())
+      lines.push_back(fmt::format("{}, size {}: {}", raced.workload, raced.size, repeated));
   }
   const auto missing = survey.missing();
   if (!missing.empty()) {

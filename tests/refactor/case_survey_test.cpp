@@ -38,6 +38,16 @@ TEST(CaseSurvey, OfOtherFilesTellsWhatBytesShow) {
             (Texts{"an empty text", "a text of several lines", "a text with over 15 digits in a row"}));
 }
 
+TEST(RepeatedCases, AreCountedInListsAndLines) {
+  EXPECT_EQ(repeated_cases("[[1, 2], [1, 3], [2]]"), "");
+  EXPECT_EQ(repeated_cases("1 2\n\n1 3\n\n"), "");
+  EXPECT_EQ(
+      repeated_cases("[[1, 2], [1,2], [3], [1, 2]]"),
+      "2 of 4 cases of a file are equal to earlier ones, so that keeping results gains on them alone; draw each of "
+      "them");
+  EXPECT_TRUE(repeated_cases("1 2\n3\n1 2\n").starts_with("1 of 3 cases"));
+}
+
 TEST(CaseSurvey, SizesAreSmallOnesAndThoseOfTheRole) {
   const Workload raced{.name = "random", .sizes = {100, 400}, .role = Role::race, .count = 2};
   EXPECT_EQ(compared_sizes(raced), (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 17, 100}));
