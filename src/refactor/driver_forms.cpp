@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "refactor/driver_forms.hpp"
+
+namespace accelopt::refactor {
+namespace {
+
+constexpr std::string_view kPythonCases =
+    R"(# Writes the inputs: {count} cases of this size, drawn from the seed. It runs on the old code alone.
+import json
+import random
+import sys
+
+workload, seed, size, count, out = sys.argv[1:]
+random.seed(int(seed))
+cases = []
+for _ in range(int(count)):
+    # TODO: one input of this size as JSON, such as a list of arguments
+    cases.append([{arguments}])
+with open(out, "w") as file:
+    json.dump(cases, file)
+)";
+constexpr std::string_view kPythonDriver =
+    R"(# Calls the function on every case and writes what it gave, or its error, and its arguments after the call.
+import collections
+import decimal
+import fractions
+import gc
+import importlib
+import json
+import os
+import sys
+
+PLAIN = {bool, float, int, str, type(None)}
+WRITTEN_BY_REPR = (bytes, bytearray, complex, decimal.Decimal, float, fractions.Fraction, int, range, str)
+
+
+class iterator(list):
+    """What an iterator gave."""
+
+
+def told(value):
+    """The value as JSON that loses nothing: a tuple is no list, and a dictionary has an order and any keys."""
+    kind = type(value)
+    if kind in PLAIN:
+        return value
+    if isinstance(value, (list, tuple, collections.deque)):
+        parts = [*value] if PLAIN.issuperset(map(type, value)) else [told(one) for one in value]
+        return parts if kind is list else {kind.__name__: parts}
+    if isinstance(value, dict):
+        plain = PLAIN.issuperset(map(type, value)) and PLAIN.issuperset(map(type, value.values()))
+        return {kind.__name__: [*value.items()] if plain else [[told(key), told(one)] for key, one in value.items()]}
+    if isinstance(value, (set, frozenset)):
+        return {kind.__name__: sorted(dumps(told(one)) for one in value)}
+    if isinstance(value, WRITTEN_BY_REPR):
+        return {kind.__name__: repr(value)}
+    sys.exit(f"the function gives a {kind.__name__}; write in the driver's told() what is to be compared of it")
+
+
+def process():
+    """What code could change to make this program faster rather than its own work."""
+    return {"json.dump": json.dump, "json.dumps": json.dumps, "json.load": json.load, "gc.isenabled": gc.isenabled(),
+            "gc.get_threshold": gc.get_threshold(), "gc.get_freeze_count": gc.get_freeze_count(),
+            "sys.getrecursionlimit": sys.getrecursionlimit()}
+
+
+before = process()
+dumps = json.dumps
+with open(sys.argv[1]) as file:
+    cases = json.load(file)
+
+sys.path.insert(0, os.getcwd())
+subject = importlib.import_module("{module}")  # TODO: check
+
+calls = []
+for arguments in cases:
+    try:
+        # TODO: call it as its users do
+        value = {call}(*arguments)
+        calls.append((iterator(value) if hasattr(value, "__next__") else value, None, arguments))
+    except Exception as error:
+        calls.append((None, {"error": type(error).__name__, "text": str(error)}, arguments))
+
+results = []
+for value, error, arguments in calls:
+    # Whether it gave an argument itself, or a copy of it, shows when either is changed.
+    same = [place for place, one in enumerate(arguments) if one is value and isinstance(one, (dict, list, set))]
+    results.append({**(error or {"value": told(value), "is_argument": same}), "arguments": told(arguments)})
+
+changed = [name for name, value in process().items() if value != before[name]]
+if changed:
+    sys.exit(f"{', '.join(changed)}: differs from before the calls; where that is meant, leave it out of the driver")
+with open(sys.argv[2], "w") as file:
+    file.write(dumps(results))
+)";
+constexpr std::string_view kScriptCases =
+    R"(// Writes the inputs: count cases of this size, drawn from the seed. It runs on the old code alone.
+import { writeFileSync } from "node:fs";
+
+const [workload, seed, size, count, out] = process.argv.slice(2);
+let state = BigInt(seed);
+function random() {
+  // SplitMix64
+  state = BigInt.asUintN(64, state + 0x9e3779b97f4a7c15n);
+  let z = state;
+  z = BigInt.asUintN(64, (z ^ (z >> 30n)) * 0xbf58476d1ce4e5b9n);
+  z = BigInt.asUintN(64, (z ^ (z >> 27n)) * 0x94d049bb133111ebn);
+  return Number((z ^ (z >> 31n)) >> 11n) / 2 ** 53;
+}
+const cases = [];
+for (let i = 0; i < Number(count); ++i) {
+  // TODO: one input of this size as JSON, such as a list of arguments
+  cases.push([{arguments}]);
+}
+writeFileSync(out, JSON.stringify(cases));
+)";
+constexpr std::string_view kScriptDriver =
+    R"(// Calls the function on every case and writes what it gave, or its error, and its arguments after the call.
+import { readFileSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+
+const { parse, stringify } = JSON; // as they are before the code is loaded
+const cases = parse(readFileSync(process.argv[2], "utf8"));
+const loaded = await import(pathToFileURL(resolve("{built}")));
+const subject = loaded.{outer} ? loaded : loaded.default; // TODO: check
+
+class Iterated extends Array {}
+
+function fail(message) {
+  console.error(message);
+  process.exit(1);
+}
+
+function entries(list) {
+  const parts = [];
+  for (let place = 0; place < list.length; ++place) parts.push(place in list ? told(list[place]) : { hole: 0 });
+  return parts;
+}
+
+// The value as JSON that loses nothing: JSON.stringify alone writes a Map as {} and NaN as null.
+function told(value) {
+  if (typeof value === "number") {
+    if (Object.is(value, -0)) return { number: "-0" };
+    return Number.isFinite(value) ? value : { number: String(value) };
+  }
+  if (value === null || typeof value === "string" || typeof value === "boolean") return value;
+  if (value === undefined || typeof value === "bigint") return { [typeof value]: String(value) };
+  const prototype = Object.getPrototypeOf(value);
+  const kind = prototype === null ? "null" : prototype.constructor?.name;
+  if (kind === "Array") return entries(value);
+  if (kind === "Iterated") return { iterator: entries(value) };
+  if (kind === "Object" || kind === "null") return { [kind]: Object.entries(value).map(([key, one]) => [key, told(one)]) };
+  if (value instanceof Map) return { [kind]: Array.from(value, ([key, one]) => [told(key), told(one)]) };
+  if (value instanceof Set) return { [kind]: Array.from(value, told) };
+  if (value instanceof Date) return { [kind]: told(value.getTime()) };
+  if (value instanceof RegExp) return { [kind]: String(value) };
+  if (ArrayBuffer.isView(value) && !(value instanceof DataView)) return { [kind]: Array.from(value, told) };
+  return fail(`the function gives a ${kind ?? typeof value}; write in the driver's told() what is to be compared of it`);
+}
+
+const calls = [];
+for (const args of cases) {
+  try {
+    // TODO: call it as its users do
+    const value = {call}(...args);
+    calls.push({ value: typeof value?.next === "function" && typeof value[Symbol.iterator] === "function" ? Iterated.from(value) : value, args });
+  } catch (error) {
+    // The words of a TypeError or ReferenceError name the variables of the code.
+    const engine = error instanceof TypeError || error instanceof ReferenceError;
+    calls.push({ error: { error: error?.constructor?.name ?? String(error), text: engine ? "" : String(error?.message) }, args });
+  }
+}
+
+const results = calls.map(({ value, error, args }) => {
+  // Whether it gave an argument itself, or a copy of it, shows when either is changed.
+  const same = args.flatMap((one, place) => (one === value && typeof one === "object" && one !== null ? [place] : []));
+  return { ...(error ?? { value: told(value), is_argument: same }), arguments: told(args) };
+});
+if (JSON.stringify !== stringify || JSON.parse !== parse) fail("JSON: differs from before the calls");
+writeFileSync(process.argv[3], stringify(results));
+)";
+constexpr std::string_view kLineCases =
+    R"(# Writes the inputs: count cases of this size, a line each, drawn from the seed. It runs on the old code alone.
+import random
+import sys
+
+workload, seed, size, count, out = sys.argv[1:]
+random.seed(int(seed))
+with open(out, "w") as file:
+    for _ in range(int(count)):
+        # TODO: one input of this size on a line; an empty line for size 0
+        print(" ".join(str(random.randrange(int(size) + 1)) for _ in range(int(size))), file=file)
+)";
+constexpr std::string_view kCDriver =
+    R"(/* Calls the function on every case, a line each, and writes what it gave, and its arguments after the call. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "{stem}.h" /* TODO: check, or declare it here */
+
+int main(int argc, char **argv) {
+  FILE *in = argc == 3 ? fopen(argv[1], "r") : NULL;
+  FILE *out = argc == 3 ? fopen(argv[2], "w") : NULL;
+  char *line = NULL;
+  size_t room = 0;
+  if (in == NULL || out == NULL) return 2;
+  while (getline(&line, &room, in) >= 0) {
+    line[strcspn(line, "\n")] = '\0';
+    /* TODO: call it as its users do */
+    long value = {function}(line);
+    fprintf(out, "%ld %s\n", value, line);
+  }
+  free(line);
+  return fclose(out) == 0 ? 0 : 1;
+}
+)";
+constexpr std::string_view kCxxDriver =
+    R"(// Calls the function on every case, a line each, and writes what it gave, or the kind of error, and its arguments after it.
+#include <exception>
+#include <fstream>
+#include <string>
+#include <typeinfo>
+
+#include "{stem}.hpp"  // TODO: check, or declare it here
+
+int main(int, char** argv) {
+  std::ifstream in(argv[1]);
+  std::ofstream out(argv[2]);
+  for (std::string line; std::getline(in, line);) {
+    try {
+      // TODO: call it as its users do
+      out << {function}(line) << ' ' << line << '\n';
+    } catch (const std::exception& error) {
+      out << "error " << typeid(error).name() << ' ' << line << '\n';
+    }
+  }
+}
+)";
+constexpr std::string_view kGoDriver =
+    R"(// Calls the function on every case, a line each, and writes what it gave, or that it panicked, and its arguments after it.
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+
+	subject "example.com/module/{folder}" // TODO: the import path of its package
+)
+
+func main() {
+	in, err := os.Open(os.Args[1])
+	if err != nil {
+		panic(err)
+	}
+	// Where memory counts, the results can be written and not read: os.Create would fail.
+	file, err := os.OpenFile(os.Args[2], os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		panic(err)
+	}
+	out := bufio.NewWriter(file)
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, 1<<30)
+	for lines.Scan() {
+		call(out, lines.Text())
+	}
+	if err := out.Flush(); err != nil {
+		panic(err)
+	}
+}
+
+func call(out *bufio.Writer, line string) {
+	defer func() {
+		if problem := recover(); problem != nil {
+			fmt.Fprintf(out, "panic %v %s\n", problem, line)
+		}
+	}()
+	// TODO: call it as its users do
+	fmt.Fprintln(out, {call}(line), line)
+}
+)";
+constexpr std::string_view kRustDriver =
+    R"(// Calls the function on every case, a line each, and writes what it gave, and its arguments after the call.
+use std::io::Write;
+
+fn main() {
+    let names: Vec<String> = std::env::args().collect();
+    let text = std::fs::read_to_string(&names[1]).unwrap();
+    let mut out = std::io::BufWriter::new(std::fs::File::create(&names[2]).unwrap());
+    for line in text.lines() {
+        // TODO: call it as its users do
+        writeln!(out, "{:?} {}", {call}(line), line).unwrap();
+    }
+}
+)";
+
+constexpr std::string_view kPythonGenerator =
+    R"(cases = ["python3", "{task}/cases.py", "{workload}", "{seed}", "{size}", "{count}", "{out}"])";
+constexpr std::string_view kBuiltDriver = R"(run = ["./accelopt-driver", "{cases}", "{results}"])";
+
+DriverForm script_form(std::string_view build, std::string_view built) {
+  std::string driver(kScriptDriver);
+  driver = with_words(std::move(driver), {{"{built}", std::string(built)}});
+  return {build,
+          R"(cases = ["node", "{task}/cases.mjs", "{workload}", "{seed}", "{size}", "{count}", "{out}"])",
+          R"(run = ["node", "{task}/driver.mjs", "{cases}", "{results}"])",
+          {{"cases.mjs", std::string(kScriptCases)}, {"driver.mjs", driver}}};
+}
+
+DriverForm built_form(std::string_view build, std::string_view name, std::string_view driver) {
+  return {build,
+          kPythonGenerator,
+          kBuiltDriver,
+          {{"cases.py", std::string(kLineCases)}, {std::string(name), std::string(driver)}}};
+}
+
+}  // namespace
+
+std::string with_words(std::string text, const Words& words) {
+  for (const auto& [word, value] : words) {
+    for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + value.size()))
+      text.replace(at, word.size(), value);
+  }
+  return text;
+}
+
+DriverForm form_of(const CodeLanguage& language) {
+  if (language.form == FunctionForm::indentation) {
+    return {"# build = [\"make\"]",
+            kPythonGenerator,
+            R"(run = ["python3", "{task}/driver.py", "{cases}", "{results}"])",
+            {{"cases.py", std::string(kPythonCases)}, {"driver.py", std::string(kPythonDriver)}}};
+  }
+  if (language.name == "javascript") return script_form("# build = [\"npm\", \"run\", \"build\"]", "{path}");
+  if (language.name == "typescript") {
+    return script_form(R"(build = ["tsc", "--outDir", "accelopt-built", "{path}"]   # TODO: check)",
+                       "accelopt-built/{file}.js");
+  }
+  if (language.name == "c") {
+    return built_form(
+        R"(build = ["cc", "-O2", "-I.", "-o", "accelopt-driver", "{task}/driver.c", "{path}"]   # TODO: check)",
+        "driver.c", kCDriver);
+  }
+  if (language.name == "c++") {
+    return built_form(
+        R"(build = ["c++", "-O2", "-I.", "-o", "accelopt-driver", "{task}/driver.cpp", "{path}"]   # TODO: check)",
+        "driver.cpp", kCxxDriver);
+  }
+  if (language.name == "go") {
+    return built_form(R"(build = ["go", "build", "-o", "accelopt-driver", "{task}/driver.go"])", "driver.go",
+                      kGoDriver);
+  }
+  if (language.name == "rust") {
+    return built_form(
+        R"(build = ["sh", "-c", "rustc -O --crate-type rlib --crate-name subject -o libsubject.rlib src/lib.rs && )"
+        R"(rustc -O --extern subject=libsubject.rlib -o accelopt-driver {task}/driver.rs"]   # TODO: check)",
+        "driver.rs", kRustDriver);
+  }
+  return {"# build = [\"make\"]",
+          "cases = [\"?\"]   # with {workload} {seed} {size} {count} {out}",
+          "run = [\"?\"]     # with {cases} {results}",
+          {}};
+}
+
+}  // namespace accelopt::refactor
