@@ -31,6 +31,7 @@ import os
 import sys
 
 PLAIN = {bool, float, int, str, type(None)}
+MUTABLE = (list, collections.deque, dict, set, bytearray)
 WRITTEN_BY_REPR = (bytes, bytearray, complex, decimal.Decimal, float, fractions.Fraction, int, range, str)
 
 
@@ -38,11 +39,19 @@ class iterator(list):
     """What an iterator gave."""
 
 
+met = {}  # numbers of what can be changed, by identity, over all cases
+
+
 def told(value):
-    """The value as JSON that loses nothing: a tuple is no list, and a dictionary has an order and any keys."""
+    """The value as JSON that loses nothing: a tuple is no list, and a dictionary has an order and any keys.
+    A list that is met again, in an argument or another result, is written by its number: a copy is not the same."""
     kind = type(value)
     if kind in PLAIN:
         return value
+    if isinstance(value, MUTABLE):
+        if id(value) in met:
+            return {"met": met[id(value)]}
+        met[id(value)] = len(met)
     if isinstance(value, (list, tuple, collections.deque)):
         parts = [*value] if PLAIN.issuperset(map(type, value)) else [told(one) for one in value]
         return parts if kind is list else {kind.__name__: parts}
@@ -82,9 +91,7 @@ for arguments in cases:
 
 results = []
 for value, error, arguments in calls:
-    # Whether it gave an argument itself, or a copy of it, shows when either is changed.
-    same = [place for place, one in enumerate(arguments) if one is value and isinstance(one, (dict, list, set))]
-    results.append({**(error or {"value": told(value), "is_argument": same}), "arguments": told(arguments)})
+    results.append({**(error or {"value": told(value)}), "arguments": told(arguments)})
 
 changed = [name for name, value in process().items() if value != before[name]]
 if changed:
@@ -137,7 +144,10 @@ function entries(list) {
   return parts;
 }
 
-// The value as JSON that loses nothing: JSON.stringify alone writes a Map as {} and NaN as null.
+const met = new Map(); // numbers of objects, by identity, over all cases
+
+// The value as JSON that loses nothing: JSON.stringify alone writes a Map as {} and NaN as null. An object that is met
+// again, in an argument or another result, is written by its number: a copy is not the same.
 function told(value) {
   if (typeof value === "number") {
     if (Object.is(value, -0)) return { number: "-0" };
@@ -145,6 +155,10 @@ function told(value) {
   }
   if (value === null || typeof value === "string" || typeof value === "boolean") return value;
   if (value === undefined || typeof value === "bigint") return { [typeof value]: String(value) };
+  if (typeof value === "object") {
+    if (met.has(value)) return { met: met.get(value) };
+    met.set(value, met.size);
+  }
   const prototype = Object.getPrototypeOf(value);
   const kind = prototype === null ? "null" : prototype.constructor?.name;
   if (kind === "Array") return entries(value);
@@ -172,9 +186,7 @@ for (const args of cases) {
 }
 
 const results = calls.map(({ value, error, args }) => {
-  // Whether it gave an argument itself, or a copy of it, shows when either is changed.
-  const same = args.flatMap((one, place) => (one === value && typeof one === "object" && one !== null ? [place] : []));
-  return { ...(error ?? { value: told(value), is_argument: same }), arguments: told(args) };
+  return { ...(error ?? { value: told(value) }), arguments: told(args) };
 });
 if (JSON.stringify !== stringify || JSON.parse !== parse) fail("JSON: differs from before the calls");
 writeFileSync(process.argv[3], stringify(results));

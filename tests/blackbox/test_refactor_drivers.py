@@ -67,7 +67,7 @@ class PythonDriverTest(DriverCase):
                  "a", "[*a]", "{'dict': []}", "__import__('collections').deque([1, 2])", "(one for one in (1, 2))"]
         program = "def f(place, a):\n    return [" + ", ".join(f"lambda: {text}" for text in texts) + "][place]()\n"
         records = self.results("m.py", program, [[place, [7]] for place in range(len(texts))])[2:-2].split('}, {"value"')
-        self.assertEqual(len(set(record.split(', "arguments"')[0].removeprefix('"value"') for record in records)), len(texts), records)
+        self.assertEqual(len(set((record.split(', "arguments"')[0].removeprefix('"value"'), "met" in record) for record in records)), len(texts), records)
 
     def test_methods_are_called_on_an_object_and_any_path_is_imported(self):
         program = ("class A:\n    def m(self, a):\n        return ['m', a]\n\n    @staticmethod\n    def s(a):\n        return ['s', a]\n\n"
@@ -75,6 +75,19 @@ class PythonDriverTest(DriverCase):
         for function in "msc":
             out = self.results("with space/my-mod.py", program, [[1]], f"A.{function}")
             self.assertEqual([one["value"] for one in json.loads(out)], [[function, 1]])
+
+    def test_what_is_shared_is_written_once(self):
+        """A copy that became the thing itself: within a result, with an argument, with an earlier result."""
+        cases = [[[[1], [2]]], [[[1], [2]]]]
+        copies = json.loads(self.results("m.py", "import copy\ndef f(a): return {'x': [copy.deepcopy(a), ([3], [3])]}\n", cases))
+        self.assertEqual(copies[1], {"value": {"dict": [["x", [[[1], [2]], {"tuple": [[3], [3]]}]]]}, "arguments": [[[1], [2]]]})
+        for body in ("{'x': [a, ([3], [3])]}", "{'x': [[*a], ([3], [3])]}", "{'x': [copy.deepcopy(a), ([3],) * 2]}",
+                     "{'x': [copy.deepcopy(a), (K, [3])]}"):
+            shared = json.loads(self.results("m.py", f"import copy\nK = [3]\ndef f(a): return {body}\n", cases))
+            self.assertNotEqual(shared, copies, body)
+        same = "def f(a):\n    a.append(a)\n    return a, (1, 2), (1, 2)\n"
+        self.assertEqual(json.loads(self.results("m.py", same, [[[]]])),
+                         [{"value": {"tuple": [[{"met": 0}], {"tuple": [1, 2]}, {"tuple": [1, 2]}]}, "arguments": [{"met": 0}]}])
 
     def test_errors_have_their_text_and_changed_arguments_show(self):
         program = "def f(a):\n    a.append((1,))\n    raise KeyError(a[0])\n"
@@ -97,7 +110,15 @@ class ScriptDriverTest(DriverCase):
                  "/a/g", "a", "[...a]", "[1].values()", "{constructor: 1}"]
         program = "export function f(place, a) {\n  return [" + ", ".join(f"() => ({text})" for text in texts) + "][place]();\n}\n"
         records = self.results("m.mjs", program, [[place, [7]] for place in range(len(texts))])[2:-2].split('},{"value"')
-        self.assertEqual(len(set(record.split(',"arguments"')[0].removeprefix('"value"') for record in records)), len(texts), records)
+        self.assertEqual(len(set((record.split(',"arguments"')[0].removeprefix('"value"'), "met" in record) for record in records)), len(texts), records)
+
+    def test_what_is_shared_is_written_once(self):
+        program = "const k = [3];\nexport const f = (a, how) => [() => [[...a], [3], [3]], () => [a, [3], [3]], () => [[...a], k, k], () => [[...a], [3], k]][how]();\n"
+        copies, *others = (json.loads(self.results("m.mjs", program, [[[1], how], [[1], how]])) for how in range(4))
+        self.assertEqual(copies, [{"value": [[1], [3], [3]], "arguments": [[1], 0]}] * 2)
+        self.assertEqual([[one["value"] for one in other] for other in others],
+                         [[[[1], [3], [3]]] * 2, [[[1], [3], {"met": 2}], [[1], {"met": 2}, {"met": 2}]], [[[1], [3], [3]], [[1], [3], {"met": 3}]]])
+        self.assertEqual([one["arguments"] for one in others[0]], [[{"met": 1}, 1], [{"met": 6}, 1]])
 
     def test_errors_have_their_text_and_changed_arguments_show(self):
         program = "function f(a) {\n  a.push(NaN);\n  if (a[0] > 1) a.no();\n  throw new RangeError('at ' + a[0]);\n}\nmodule.exports = { f };\n"
