@@ -29,6 +29,7 @@ import importlib
 import json
 import os
 import sys
+import types
 
 PLAIN = {bool, float, int, str, type(None)}
 MUTABLE = (list, collections.deque, dict, set, bytearray)
@@ -65,6 +66,14 @@ def told(value):
     sys.exit(f"the function gives a {kind.__name__}; write in the driver's told() what is to be compared of it")
 
 
+def attributes(receiver):
+    """What a method's object holds, with what stands in slots, and its items where it is a list or the like."""
+    slots = [name for kind in type(receiver).__mro__ for name, one in vars(kind).items() if type(one) is types.MemberDescriptorType]
+    held = {name: getattr(receiver, name) for name in slots if hasattr(receiver, name)} | getattr(receiver, "__dict__", {})
+    written = {name: told(held[name]) for name in sorted(held)}
+    return {**written, "self": told(receiver)} if isinstance(receiver, (tuple, frozenset, *MUTABLE)) else written
+
+
 def process():
     """What code could change to make this program faster rather than its own work."""
     return {"json.dump": json.dump, "json.dumps": json.dumps, "json.load": json.load, "gc.isenabled": gc.isenabled(),
@@ -82,16 +91,21 @@ subject = importlib.import_module("{module}")  # TODO: check
 
 calls = []
 for arguments in cases:
+    receiver = value = error = None
     try:
         # TODO: call it as its users do
+        receiver = {receiver}  # the object of a method; None: there is none
         value = {call}(*arguments)
-        calls.append((iterator(value) if hasattr(value, "__next__") else value, None, arguments))
-    except Exception as error:
-        calls.append((None, {"error": type(error).__name__, "text": str(error)}, arguments))
+        value = iterator(value) if hasattr(value, "__next__") else value
+    except Exception as problem:
+        error = {"error": type(problem).__name__, "text": str(problem)}
+    calls.append((receiver, value, error, arguments))
 
 results = []
-for value, error, arguments in calls:
+for receiver, value, error, arguments in calls:
     results.append({**(error or {"value": told(value)}), "arguments": told(arguments)})
+    if receiver is not None:
+        results[-1]["receiver"] = attributes(receiver)
 
 changed = [name for name, value in process().items() if value != before[name]]
 if changed:
@@ -172,21 +186,33 @@ function told(value) {
   return fail(`the function gives a ${kind ?? typeof value}; write in the driver's told() what is to be compared of it`);
 }
 
+// What a method's object holds, and its items where it is a Map or Set. Private fields (#x) cannot be seen.
+function attributes(receiver) {
+  const names = Object.keys(receiver).filter((name) => typeof receiver[name] !== "function");
+  const written = names.sort().map((name) => [name, told(receiver[name])]);
+  return receiver instanceof Map || receiver instanceof Set ? [...written, ["this", told(receiver)]] : written;
+}
+
 const calls = [];
 for (const args of cases) {
+  const call = { args };
   try {
     // TODO: call it as its users do
+    const receiver = {receiver}; // the object of a method; null: there is none
+    call.receiver = receiver;
     const value = {call}(...args);
-    calls.push({ value: typeof value?.next === "function" && typeof value[Symbol.iterator] === "function" ? Iterated.from(value) : value, args });
+    call.value = typeof value?.next === "function" && typeof value[Symbol.iterator] === "function" ? Iterated.from(value) : value;
   } catch (error) {
     // The words of a TypeError or ReferenceError name the variables of the code.
     const engine = error instanceof TypeError || error instanceof ReferenceError;
-    calls.push({ error: { error: error?.constructor?.name ?? String(error), text: engine ? "" : String(error?.message) }, args });
+    call.error = { error: error?.constructor?.name ?? String(error), text: engine ? "" : String(error?.message) };
   }
+  calls.push(call);
 }
 
-const results = calls.map(({ value, error, args }) => {
-  return { ...(error ?? { value: told(value) }), arguments: told(args) };
+const results = calls.map(({ receiver, value, error, args }) => {
+  const result = { ...(error ?? { value: told(value) }), arguments: told(args) };
+  return receiver ? { ...result, receiver: attributes(receiver) } : result;
 });
 if (JSON.stringify !== stringify || JSON.parse !== parse) fail("JSON: differs from before the calls");
 writeFileSync(process.argv[3], stringify(results));

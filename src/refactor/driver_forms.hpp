@@ -12,7 +12,7 @@
 namespace accelopt::refactor {
 
 /// {path}: the source; {stem}: it without its extension; {folder}: that holds it; {module}: {stem} with dots;
-/// {function}.
+/// {function}; {receiver} and {call}: what the driver makes, and calls.
 using Words = std::vector<std::pair<std::string, std::string>>;
 
 /// Each word replaced by its value.

@@ -65,21 +65,27 @@ bool may_be_left_out(std::string_view parameter) {
 }
 
 /// What a driver calls: the function, or a method of an object that is made without arguments.
-std::string callee_of(const NewTask& task) {
+struct Callee {
+  std::string receiver;  ///< makes that object, which the driver keeps as `receiver`; empty: there is none
+  std::string call;
+};
+Callee callee_of(const NewTask& task) {
   const std::size_t dot = task.function.rfind('.');
   const bool rust = task.language.name == "rust";
   const std::string prefix = rust ? "subject::" : "subject.";
-  if (dot == task.function.npos) return prefix + (task.function.empty() ? "?" : task.function);
+  if (dot == task.function.npos) return {"", prefix + (task.function.empty() ? "?" : task.function)};
   const std::string type = prefix + task.function.substr(0, dot);
   const std::string method = task.function.substr(dot + 1);
   auto parameters = parameters_of(task.signature, task.language);
   parameters.resize(1);
   std::ranges::replace(parameters.front(), ':', ' ');  // self: Type
   const bool has_self = base::has_word(parameters.front(), "self");
-  if (task.language.name == "go") return "new(" + type + ")." + method;
-  if (rust) return type + (has_self ? "::default()." : "::") + method;
-  if (task.language.form == FunctionForm::indentation) return type + (has_self ? "()." : ".") + method;
-  return base::has_word(task.signature, "static") ? type + "." + method : "new " + type + "()." + method;
+  if (task.language.name == "go") return {"", "new(" + type + ")." + method};
+  if (rust) return {"", type + (has_self ? "::default()." : "::") + method};
+  const bool python = task.language.form == FunctionForm::indentation;
+  const bool of_object = python ? has_self : !base::has_word(task.signature, "static");
+  if (!of_object) return {"", type + "." + method};
+  return {(python ? "" : "new ") + type + "()", "receiver." + method};
 }
 
 /// As it stands between double quotes.
@@ -149,13 +155,16 @@ std::vector<NewFile> new_task(const NewTask& task) {
       std::vector<std::string>(static_cast<std::size_t>(arguments_of(task)),
                                language.form == FunctionForm::indentation ? kPythonArgument : kScriptArgument),
       ", ");
+  const auto [receiver, call] = callee_of(task);
+  const std::string none = language.form == FunctionForm::indentation ? "None" : "null";
   const Words words = {{"{path}", path},
                        {"{stem}", stem.generic_string()},
                        {"{file}", stem.filename().string()},
                        {"{folder}", stem.parent_path().generic_string()},
                        {"{module}", module},
                        {"{arguments}", arguments},
-                       {"{call}", callee_of(task)},
+                       {"{receiver}", receiver.empty() ? none : receiver},
+                       {"{call}", call},
                        {"{outer}", function.empty() ? "?" : function.substr(0, function.find('.'))},
                        {"{function}", function.empty() ? "?" : function}};
   const DriverForm form = form_of(language);

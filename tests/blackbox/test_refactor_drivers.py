@@ -76,6 +76,15 @@ class PythonDriverTest(DriverCase):
             out = self.results("with space/my-mod.py", program, [[1]], f"A.{function}")
             self.assertEqual([one["value"] for one in json.loads(out)], [[function, 1]])
 
+    def test_what_a_method_left_in_its_object_is_written(self):
+        keeps = ("class A:\n    __slots__ = ('__b', 'c', '__dict__')\n    def __init__(self):\n        self.z = []\n        self.__b = 1\n"
+                 "    def m(self, a):\n        self.z.append(a)\n        self.y = a\n        return self.z\n")
+        self.assertEqual(json.loads(self.results("m.py", keeps, [[3], [4]], "A.m")),
+                         [{"value": [a], "arguments": [a], "receiver": {"_A__b": 1, "y": a, "z": {"met": met}}} for a, met in ((3, 0), (4, 2))])
+        of_list = "class A(list):\n    def m(self, a):\n        self.append(a)\n        raise KeyError(a)\n"
+        self.assertEqual(json.loads(self.results("m.py", of_list, [[3]], "A.m"))[0]["receiver"], {"self": {"A": [3]}})
+        self.assertNotIn("receiver", self.results("m.py", "def f(a): return a\n", [[1]]))
+
     def test_what_is_shared_is_written_once(self):
         """A copy that became the thing itself: within a result, with an argument, with an earlier result."""
         cases = [[[[1], [2]]], [[[1], [2]]]]
@@ -130,6 +139,13 @@ class ScriptDriverTest(DriverCase):
         program = "class A {\n  m(a) {\n    return ['m', a];\n  }\n  static s(a) {\n    return ['s', a];\n  }\n}\nmodule.exports = { ['A']: A };\n"
         for function in "ms":
             self.assertEqual([one["value"] for one in json.loads(self.results("m.js", program, [[1]], f"A.{function}"))], [[function, 1]])
+
+    def test_what_a_method_left_in_its_object_is_written(self):
+        keeps = "export class A {\n  z = [];\n  g = () => 1;\n  m(a) {\n    this.z.push(a);\n    this.y = a;\n    return this.z;\n  }\n}\n"
+        self.assertEqual(json.loads(self.results("m.mjs", keeps, [[3]], "A.m")),
+                         [{"value": [3], "arguments": [3], "receiver": [["y", 3], ["z", {"met": 0}]]}])
+        of_map = "export class A extends Map {\n  m(a) {\n    this.set(a, 1);\n    throw new RangeError(a);\n  }\n}\n"
+        self.assertEqual(json.loads(self.results("m.mjs", of_map, [[3]], "A.m"))[0]["receiver"], [["this", {"A": [[3, 1]]}]])
 
     def test_a_value_that_cannot_be_written_and_another_json_are_refused(self):
         for body, message in (("return new (class Point { #x = 1; })();", "the function gives a Point; write in the driver's told()"),

@@ -104,9 +104,11 @@ std::string driver_of(const char* language, const char* function, const char* si
 TEST(NewTask, Methods_HaveAnObject) {
   const auto has = [](const std::string& driver, const char* text) { return driver.find(text) != std::string::npos; };
   EXPECT_TRUE(has(driver_of("python", "f", "def f(self):"), " subject.f(*arguments)"));
-  EXPECT_TRUE(has(driver_of("python", "A.f", "def f(self: A, b):"), " subject.A().f(*arguments)"));
+  EXPECT_TRUE(has(driver_of("python", "A.f", "def f(self: A, b):"), " receiver = subject.A() "));
+  EXPECT_TRUE(has(driver_of("python", "A.f", "def f(self: A, b):"), " receiver.f(*arguments)"));
   EXPECT_TRUE(has(driver_of("python", "A.f", "def f(cls, b):"), " subject.A.f(*arguments)"));
-  EXPECT_TRUE(has(driver_of("javascript", "A.f", "f ( a )"), " new subject.A().f(...args)"));
+  EXPECT_TRUE(has(driver_of("javascript", "A.f", "f ( a )"), " receiver = new subject.A();"));
+  EXPECT_TRUE(has(driver_of("javascript", "A.f", "f ( a )"), " receiver.f(...args)"));
   EXPECT_TRUE(has(driver_of("typescript", "A.f", "static f ( a )"), " subject.A.f(...args)"));
   EXPECT_TRUE(has(driver_of("go", "T.F", "func ( t * T ) F ( )"), " new(subject.T).F(line)"));
   EXPECT_TRUE(has(driver_of("rust", "A::f", "fn f ( & self )"), "subject::A::f(line)"));
