@@ -37,7 +37,11 @@ WRITTEN_BY_REPR = (bytes, bytearray, complex, decimal.Decimal, float, fractions.
 
 
 class iterator(list):
-    """What an iterator gave."""
+    """What an iterator gave, as far as it came."""
+
+
+class generator(iterator):
+    """The same of a generator."""
 
 
 met = {}  # numbers of what can be changed, by identity, over all cases
@@ -91,18 +95,25 @@ subject = importlib.import_module("{module}")  # TODO: check
 
 calls = []
 for arguments in cases:
-    receiver = value = error = None
+    receiver = value = error = given = None
     try:
         # TODO: call it as its users do
         receiver = {receiver}  # the object of a method; None: there is none
         value = {call}(*arguments)
-        value = iterator(value) if hasattr(value, "__next__") else value
+        if hasattr(value, "__next__"):
+            given = generator() if isinstance(value, types.GeneratorType) else iterator()
+            given.extend(value)
+            value = given
     except Exception as problem:
         error = {"error": type(problem).__name__, "text": str(problem)}
+        if given is not None:  # the call itself gave an iterator, and these items before the error
+            error["gave"] = given
     calls.append((receiver, value, error, arguments))
 
 results = []
 for receiver, value, error, arguments in calls:
+    if error and "gave" in error:
+        error["gave"] = told(error["gave"])
     results.append({**(error or {"value": told(value)}), "arguments": told(arguments)})
     if receiver is not None:
         results[-1]["receiver"] = attributes(receiver)
@@ -145,7 +156,8 @@ const cases = parse(readFileSync(process.argv[2], "utf8"));
 const loaded = await import(pathToFileURL(resolve("{built}")));
 const subject = loaded.{outer} ? loaded : loaded.default; // TODO: check
 
-class Iterated extends Array {}
+class Iterated extends Array {} // what an iterator gave, as far as it came
+class Generated extends Iterated {} // the same of a generator
 
 function fail(message) {
   console.error(message);
@@ -176,7 +188,7 @@ function told(value) {
   const prototype = Object.getPrototypeOf(value);
   const kind = prototype === null ? "null" : prototype.constructor?.name;
   if (kind === "Array") return entries(value);
-  if (kind === "Iterated") return { iterator: entries(value) };
+  if (value instanceof Iterated) return { [kind === "Generated" ? "generator" : "iterator"]: entries(value) };
   if (kind === "Object" || kind === "null") return { [kind]: Object.entries(value).map(([key, one]) => [key, told(one)]) };
   if (value instanceof Map) return { [kind]: Array.from(value, ([key, one]) => [told(key), told(one)]) };
   if (value instanceof Set) return { [kind]: Array.from(value, told) };
@@ -201,7 +213,12 @@ for (const args of cases) {
     const receiver = {receiver}; // the object of a method; null: there is none
     call.receiver = receiver;
     const value = {call}(...args);
-    call.value = typeof value?.next === "function" && typeof value[Symbol.iterator] === "function" ? Iterated.from(value) : value;
+    call.value = value;
+    if (typeof value?.next === "function" && typeof value[Symbol.iterator] === "function") {
+      call.gave = Object.prototype.toString.call(value) === "[object Generator]" ? new Generated() : new Iterated();
+      for (const one of value) call.gave.push(one);
+      call.value = call.gave;
+    }
   } catch (error) {
     // The words of a TypeError or ReferenceError name the variables of the code.
     const engine = error instanceof TypeError || error instanceof ReferenceError;
@@ -210,7 +227,9 @@ for (const args of cases) {
   calls.push(call);
 }
 
-const results = calls.map(({ receiver, value, error, args }) => {
+const results = calls.map(({ receiver, value, gave, error, args }) => {
+  // An error with what it gave before came from the iteration, and one without from the call.
+  if (error && gave) error.gave = told(gave);
   const result = { ...(error ?? { value: told(value) }), arguments: told(args) };
   return receiver ? { ...result, receiver: attributes(receiver) } : result;
 });

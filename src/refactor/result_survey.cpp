@@ -53,7 +53,12 @@ bool begins_as_error(std::string_view text) {
 bool is_error(const Entries& results, std::size_t at) {
   if (results.values.empty()) return begins_as_error(results.texts[at]);
   const Json& value = results.values[at];
-  if (value.is_object()) return !base::text_at(value, "error").empty() && !value.contains("value");
+  if (value.is_object()) {
+    if (base::text_at(value, "error").empty() || value.contains("value")) return false;
+    // An iterator may have given something before its error: {"gave": {"generator": [1, 2]}}.
+    const auto gave = value.find("gave");
+    return gave == value.end() || !gave->is_object() || gave->empty() || gave->begin()->empty();
+  }
   return value.is_array() && !value.empty() && value[0].is_string() &&
          begins_as_error(value[0].get_ref<const std::string&>());
 }

@@ -76,6 +76,18 @@ class PythonDriverTest(DriverCase):
             out = self.results("with space/my-mod.py", program, [[1]], f"A.{function}")
             self.assertEqual([one["value"] for one in json.loads(out)], [[function, 1]])
 
+    def test_an_iterator_has_its_kind_and_what_it_gave_before_an_error(self):
+        early = "    if a[0] == 0: raise KeyError(a[0])\n"
+        lazy = "def f(a):\n    for one in a:\n        if one == 2: raise ValueError(one)\n        yield one\n"
+        eager = "def f(a):\n    return iter([one for one in a if one != 2 or 1 / 0])\n"
+        cases = [[[1, 3]], [[1, 2, 3]]]
+        error = {"error": "ValueError", "text": "2", "gave": {"generator": [1]}, "arguments": [[1, 2, 3]]}
+        self.assertEqual(json.loads(self.results("m.py", lazy, cases)), [{"value": {"generator": [1, 3]}, "arguments": [[1, 3]]}, error])
+        self.assertEqual([one.get("value", one.get("gave")) for one in json.loads(self.results("m.py", eager, cases))], [{"iterator": [1, 3]}, None])
+        late = json.loads(self.results("m.py", "def f(a):\n" + early + "    yield 1\n", [[[0]]]))
+        at_once = json.loads(self.results("m.py", "def f(a):\n" + early + "    return iter([1])\n", [[[0]]]))
+        self.assertEqual((late[0].pop("gave"), late), ({"generator": []}, at_once))
+
     def test_what_a_method_left_in_its_object_is_written(self):
         keeps = ("class A:\n    __slots__ = ('__b', 'c', '__dict__')\n    def __init__(self):\n        self.z = []\n        self.__b = 1\n"
                  "    def m(self, a):\n        self.z.append(a)\n        self.y = a\n        return self.z\n")
@@ -139,6 +151,13 @@ class ScriptDriverTest(DriverCase):
         program = "class A {\n  m(a) {\n    return ['m', a];\n  }\n  static s(a) {\n    return ['s', a];\n  }\n}\nmodule.exports = { ['A']: A };\n"
         for function in "ms":
             self.assertEqual([one["value"] for one in json.loads(self.results("m.js", program, [[1]], f"A.{function}"))], [[function, 1]])
+
+    def test_an_iterator_has_its_kind_and_what_it_gave_before_an_error(self):
+        lazy = "export function* f(a) {\n  for (const one of a) {\n    if (one === 2) throw new RangeError('2');\n    yield one;\n  }\n}\n"
+        self.assertEqual(json.loads(self.results("m.mjs", lazy, [[[1, 3]], [[1, 2, 3]]])),
+                         [{"value": {"generator": [1, 3]}, "arguments": [[1, 3]]},
+                          {"error": "RangeError", "text": "2", "gave": {"generator": [1]}, "arguments": [[1, 2, 3]]}])
+        self.assertEqual(json.loads(self.results("m.mjs", "export const f = (a) => a.values();\n", [[[1]]]))[0]["value"], {"iterator": [1]})
 
     def test_what_a_method_left_in_its_object_is_written(self):
         keeps = "export class A {\n  z = [];\n  g = () => 1;\n  m(a) {\n    this.z.push(a);\n    this.y = a;\n    return this.z;\n  }\n}\n"

@@ -33,6 +33,16 @@ TEST(ResultSurvey, ValuesNamedError_AreNone) {
   EXPECT_EQ(survey.warnings(), Texts{});
 }
 
+TEST(ResultSurvey, IteratorThatGaveSomethingBeforeItsError_IsNoError) {
+  const auto refusal = [](const std::string& gave) {
+    ResultSurvey survey;
+    survey.add("[[1]]", R"([{"error": "ValueError", "gave": {"generator": )" + gave + "}}]", "");
+    return survey.refusal();
+  };
+  EXPECT_EQ(refusal("[1]"), "");
+  EXPECT_NE(refusal("[]"), "");
+}
+
 TEST(ResultSurvey, HalfErrors_AreAWarning) {
   ResultSurvey survey;
   survey.add("[[1], [2]]", R"([{"error": "TypeError"}, {"value": 3}])", "");
