@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `and`, `or`, `not`, `max` and `min` mean to Triton's compiler, for its interpreter, which runs kernels as Python: Python
-would ask a block whether it is true, and go on with one of the operands."""
+"""What `and`, `or`, `not`, `max`, `min`, `range`, assignments and `return` mean to Triton's compiler, for its interpreter, which runs
+kernels as Python: Python would ask a block whether it is true, and go on with one of the operands; and its numbers have no width."""
 
 from __future__ import annotations
 
 import ast
 import builtins
-from typing import Any, Callable
+from typing import Any, Callable, Iterator
 
+import numpy as np
 import triton.language as tl
 from triton.runtime import interpreter
 
 # No kernel can name these.
-AND, OR, NOT, EVERY = ".and", ".or", ".not", ".every"
+AND, OR, NOT, EVERY, TYPED = ".and", ".or", ".not", ".every", ".typed"
 
 
 class Rewriter(ast.NodeTransformer):
@@ -34,6 +35,56 @@ class Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         node.test = self.call(node, EVERY, [node.test])
         return node
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        self.generic_visit(node)
+        node.value = self.call(node, TYPED, [node.value])
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        self.generic_visit(node)
+        is_constant = getattr(node.annotation, "attr", getattr(node.annotation, "id", "")) == "constexpr"
+        if node.value is not None and not is_constant:
+            node.value = self.call(node, TYPED, [node.value])
+        return node
+
+    def visit_Return(self, node: ast.Return) -> ast.AST:
+        self.generic_visit(node)
+        if node.value is not None:
+            node.value = self.call(node, TYPED, [node.value])
+        return node
+
+
+def typed(value: Any) -> Any:
+    """What is assigned or returned: constants become scalars of Triton's types, in tuples too."""
+    if isinstance(value, tl.constexpr):
+        value = value.value
+    if isinstance(value, (tuple, tl.tuple)):
+        return interpreter._tuple_create(value, map(typed, value))
+    return interpreter.interpreter_semantic.to_tensor(value, False)
+
+
+def counted(first: Any, second: Any = None, step: Any = 1, **_: Any) -> Iterator[tl.tensor]:
+    """In place of `range` and `tl.range`: scalars of the type that CodeGenerator.visit_For gives to the induction variable, compared
+    as signed numbers. Those of tl.static_range stay Python's, since they are constants."""
+    semantic = interpreter.interpreter_semantic
+    is_constant = not isinstance(step, tl.tensor)
+    bounds = [semantic.to_tensor(bound) for bound in ((0, first, step) if second is None else (first, second, step))]
+    if not all(bound.dtype.is_int() for bound in bounds):
+        raise TypeError(f"For loop bounds and step must all be ints, are ({', '.join(str(bound.dtype) for bound in bounds)})")
+    kind = semantic.integer_promote_impl(semantic.integer_promote_impl(bounds[0].dtype, bounds[1].dtype), bounds[2].dtype)
+    numpys = interpreter._get_np_dtype(kind)
+    signed = np.dtype(f"int{8 * numpys.itemsize}")
+    start, stop, stride = (int(bound.handle.data.reshape(-1)[0].astype(numpys).astype(signed)) for bound in bounds)
+    if stride < 0 and not is_constant:  # only a constant counts down
+        if start < stop:
+            raise ValueError("a loop's step is negative, and no constant: the loop would not end")
+        return
+    for number in range(start, stop, stride):
+        yield tl.tensor(interpreter.TensorHandle(np.array([number], signed).astype(numpys), kind), kind)
+
+
+counted.__module__ = tl.__name__  # as Triton's own (rebuilding.py)
 
 
 def is_computed(value: Any) -> bool:
@@ -78,4 +129,4 @@ def names() -> dict[str, Any]:
     """What a rewritten function finds instead."""
     semantic = interpreter.interpreter_semantic
     return {AND: combined(semantic.logical_and, False), OR: combined(semantic.logical_or, True), NOT: inverted, EVERY: every,
-            "max": extreme(builtins.max, tl.core.builtin_max), "min": extreme(builtins.min, tl.core.builtin_min)}
+            TYPED: typed, "range": counted, "max": extreme(builtins.max, tl.core.builtin_max), "min": extreme(builtins.min, tl.core.builtin_min)}

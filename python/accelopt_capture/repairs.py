@@ -13,7 +13,7 @@ import triton.language as tl
 from triton._C.libtriton import ir
 from triton.runtime import interpreter
 
-from . import hooks
+from . import hooks, operators
 from .errors import refuse
 from .hooks import make_ready
 from .numerics import TRITON, decoded, encoded
@@ -137,6 +137,37 @@ def patched_tensor(original: Callable) -> Callable:
     return patch
 
 
+class Patches:
+    """In place of _patch_lang, which goes through all of Triton's language at each call of a device function (`tl.zeros` is one): each
+    of its modules is patched once for a kernel, and all are restored at the kernel's end."""
+
+    def __init__(self, original: Callable) -> None:
+        self.original = original
+        self.scopes: list[Any] = []
+        self.patched: set[str] = set()
+        self.modules: dict[Any, set[str]] = {}
+
+    def __call__(self, function: Any) -> Patches:
+        if function not in self.modules:
+            self.modules[function] = {value.__name__ for value in function.__globals__.values() if value is tl or value is tl.core}
+        if not self.modules[function] <= self.patched:
+            self.scopes.append(self.original(function))
+            self.patched |= self.modules[function]
+        return self
+
+    def restore(self) -> None:
+        while self.scopes:
+            self.scopes.pop().restore()
+        self.patched.clear()
+
+
+def patched_core(original: Callable) -> Callable:
+    def patch(lang: Any, scope: Any) -> None:
+        original(lang, scope)
+        scope.set_attr(lang, "range", operators.counted)
+    return patch
+
+
 def arguments_here(self: Any, arguments: Any, options: Any) -> Any:
     """Memory is the host's already: nothing is copied there and back."""
     for value in (*arguments, *options.values()):
@@ -170,6 +201,7 @@ def install(arch: int) -> None:
     Builder.create_select = select
     Builder.create_maxnumf = lambda self, a, b: self.binary_op(a, b, np.fmax)  # the number, where the other is none
     Builder.create_minnumf = lambda self, a, b: self.binary_op(a, b, np.fmin)
+    object.__setattr__(interpreter.interpreter_builder.options, "sanitize_overflow", False)  # computed, and looked at only for debugging
     object.__setattr__(interpreter.interpreter_builder.options, "allowed_dot_input_precisions", ("tf32", "tf32x3", "ieee", "bf16x3", "bf16x6"))
     tl.core.condition.__bool__ = lambda self: bool(self.condition)
     Builder.create_dot = dot(Builder.create_dot)
@@ -182,5 +214,7 @@ def install(arch: int) -> None:
     without_overlap()
     interpreter._convert_float = convert
     interpreter._patch_lang_tensor = patched_tensor(interpreter._patch_lang_tensor)
+    interpreter._patch_lang_core = patched_core(interpreter._patch_lang_core)
+    interpreter._patch_lang = Patches(interpreter._patch_lang)
     interpreter.GridExecutor._init_args_hst = arguments_here
     interpreter.GridExecutor._restore_args_dev = arguments_written

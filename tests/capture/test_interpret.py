@@ -217,6 +217,52 @@ def run(x, n, z):
                            {"x": floats([1, 2, 3, 4]), "n": struct.pack("<i", 3)})
         self.assertEqual(struct.unpack("<f", data)[0], 5.0)
 
+    def test_variables_of_loops_are_integers_of_triton(self):
+        """Like a device's: they divide toward zero, wrap around, and have methods and a type."""
+        source = HEAD + """
+@triton.jit
+def half(n):
+    if n > 0:
+        return 0.5
+    return 0.25
+@triton.jit
+def k(x, z, n, DOWN: tl.constexpr):
+    for i in range(-4, 4):
+        tl.store(z + (i + 4).to(tl.int64), i // 3 + 10 * (i % 3))
+    for i in tl.range(3, -1, DOWN, num_stages=2):
+        tl.store(z + 8 + i, (i * 1664525 * 1013904223) >> 16)
+    for i in range(n):
+        tl.store(z + 12 + i, tl.load(x) * i)
+    for i in tl.static_range(-3, 1):
+        tl.store(z + 19 + i, i // 2)
+    two, large = 2, 65504.0
+    tl.store(z + 20, tl.load(x) * two)
+    tl.store(z + 21, tl.load(x).to(tl.float16) * half(n) * large * 2)
+    m = n.to(tl.int64) << 31
+    for i in range(m, m + 1):
+        tl.store(z + 22, i >> 31)
+def run(x, n, z):
+    k[(1,)](x, z, n, DOWN=-1)
+"""
+        data = self.output(source, [tensor("x", 1, dtype="int8"), scalar("n", 4, "int32")], [tensor("z", 23, dtype="int32")], {"x": bytes([100])})
+        self.assertEqual(list(struct.unpack("<23i", data)), [-11, -1, -20, -10, 0, 10, 20, 1, 0, 2785, 5570, 8355, 0, 100, 200, 300, -2, -1, -1, 0,
+                                                             200, 6550400, 4])
+
+    def test_a_second_kernel_finds_the_language_as_it_was(self):
+        source = HEAD + """
+@triton.jit
+def first(z):
+    tl.store(z + tl.arange(0, 4), tl.zeros((4,), tl.float32))
+@triton.jit
+def second(z):
+    for i in tl.range(4):
+        tl.store(z + i, tl.cdiv(i, 2) + tl.sum(tl.zeros((2,), tl.float32), axis=0))
+def run(z):
+    first[(1,)](z)
+    second[(2,)](z)
+"""
+        self.assertEqual(self.output(source, [], [tensor("z", 4)], {}), floats([0, 1, 1, 2]))
+
     def test_machine_code_is_refused_by_name(self):
         for imported, call, name in (("from triton.language.extra import libdevice", "libdevice.tanh(v)", "tanh"),
                                      ("from triton.language.extra.cuda import libdevice as fast", "fast.tanh(v)", "tanh"),
