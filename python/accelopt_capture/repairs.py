@@ -4,6 +4,7 @@ rounds, and converts arrays of one element in a way that numpy no longer allows.
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 from typing import Any, Callable
@@ -12,11 +13,14 @@ import numpy as np
 import triton.language as tl
 from triton._C.libtriton import ir
 from triton.runtime import interpreter
+from triton.runtime.jit import mangle_type
 
 from . import hooks, operators
+from .dtypes import BY_NAME
 from .errors import refuse
 from .hooks import make_ready
-from .numerics import TRITON, decoded, encoded
+from .numerics import TRITON, decoded, encoded, stored
+from .plan import SCALARS, scalar_bits
 
 Handle = interpreter.TensorHandle
 Builder = interpreter.InterpreterBuilder
@@ -168,11 +172,27 @@ def patched_core(original: Callable) -> Callable:
     return patch
 
 
+def scalar(value: int | float, kind: str) -> tl.tensor:
+    """The bits that a launch passes for this argument (plan.py), as what the compiled kernel takes them for."""
+    dtype, tritons = BY_NAME[SCALARS[kind]], tl.str_to_ty(kind, None)
+    data = np.frombuffer(scalar_bits(dtype.name, value).to_bytes(dtype.itemsize, "little"), stored(dtype))
+    return tl.tensor(Handle(data.astype(interpreter._get_np_dtype(tritons)), tritons), tritons)
+
+
+def converted(original: Callable) -> Callable:
+    """An argument that is not constexpr. Triton leaves a float as it is, of double precision and of no type beside a tensor."""
+    return lambda value: scalar(value, mangle_type(value)) if isinstance(value, (int, float)) else original(value)
+
+
 def arguments_here(self: Any, arguments: Any, options: Any) -> Any:
-    """Memory is the host's already: nothing is copied there and back."""
-    for value in (*arguments, *options.values()):
+    """Memory is the host's already: nothing is copied there and back. Scalars whose types are annotated have them."""
+    values = inspect.getcallargs(self.fn, *arguments, **options)
+    for name, value in values.items():
         make_ready(value)
-    return arguments, options
+        kind = self.fn.__annotations__.get(name)
+        if kind in SCALARS and isinstance(value, (int, float)):
+            values[name] = scalar(value, kind)
+    return (), values
 
 
 def arguments_written(self: Any, arguments: Any, _: Any, options: Any, __: Any) -> None:
@@ -216,5 +236,6 @@ def install(arch: int) -> None:
     interpreter._patch_lang_tensor = patched_tensor(interpreter._patch_lang_tensor)
     interpreter._patch_lang_core = patched_core(interpreter._patch_lang_core)
     interpreter._patch_lang = Patches(interpreter._patch_lang)
+    interpreter._implicit_cvt = converted(interpreter._implicit_cvt)
     interpreter.GridExecutor._init_args_hst = arguments_here
     interpreter.GridExecutor._restore_args_dev = arguments_written

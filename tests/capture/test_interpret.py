@@ -399,6 +399,31 @@ def run(x, z):
         data = self.output(source, [scalar("a", 3, "int32"), scalar("b", 0.5)], [tensor("z", 1)], {})
         self.assertEqual(struct.unpack("<f", data)[0], 1.5)
 
+    def test_scalars_have_the_types_of_a_launch(self):
+        """A float is one of 32 bits that widens what it meets; an integer beyond 32 bits, or annotated so, has 64."""
+        source = HEAD + """
+@triton.jit
+def k(x, h, w, z, s, pair, n, m: tl.int64, flag):
+    tl.store(z, tl.load(x) * s)
+    tl.store(z + 1, tl.load(h) * pair[0].to(tl.float32))
+    tl.store(w, n * n)
+    tl.store(w + 1, m * m)
+    if flag:
+        tl.store(w + 2, 1)
+    else:
+        tl.store(w + 2, 0)
+def run(x, h, s, n, m, flag, z, w):
+    k[(1,)](x, h, w, z, s, (s * 10000, n), n, m, flag)
+"""
+        inputs = [tensor("x", 1, dtype="float64"), tensor("h", 1, dtype="float16"), scalar("s", 0.1), scalar("n", 3000000000, "int64"),
+                  scalar("m", 100000, "int64"), scalar("flag", True, "bool")]
+        answer, found = self.run_(source, inputs, [tensor("z", 2, dtype="float64"), tensor("w", 3, dtype="int64")],
+                                  {"x": struct.pack("<d", 1), "h": struct.pack("<e", 1000)})
+        self.assertIn("ok", answer, answer.get("error"))
+        tenth = struct.unpack("<f", struct.pack("<f", 0.1))[0]
+        self.assertEqual(struct.unpack("<2d", found["w.z.bin"]), (tenth, 1e6))
+        self.assertEqual(struct.unpack("<3q", found["w.w.bin"]), (9 * 10**18, 10**10, 1))
+
 
 if __name__ == "__main__":
     support.main(__name__)
