@@ -102,6 +102,59 @@ def atomic(original: Callable) -> Callable:
     return create_atomic_rmw
 
 
+def atomic_min(original: Callable) -> Callable:
+    """Triton gives the result of the half that is negative the type of a pointer, which only its compiler overlooks."""
+    def minimum(self: Any, pointer: Any, value: Any, mask: Any, sem: str, scope: str) -> Any:
+        kind = pointer.type.scalar.element_ty
+        if kind not in (tl.float32, tl.float64):
+            return original(self, pointer, value, mask, sem, scope)
+        pointer, value, mask = self.atom_red_typechecking_impl(pointer, value, mask, "min")
+        negative = self._signbit(value)
+        as_signed, as_unsigned = (tl.core.get_int_dtype(kind.primitive_bitwidth, signed) for signed in (True, False))
+        others = original(self, self.bitcast(pointer, tl.pointer_type(as_signed, 1)), self.bitcast(value, as_signed),
+                          self.and_(mask, self.not_(negative)), sem, scope)
+        negatives = self.atomic_max(self.bitcast(pointer, tl.pointer_type(as_unsigned, 1)), self.bitcast(value, as_unsigned),
+                                    self.and_(mask, negative), sem, scope)
+        return self.bitcast(self.where(negative, self.bitcast(negatives, as_signed), others), kind)
+    return minimum
+
+
+def modulo_two(original: Callable) -> Callable:
+    """Sums and differences of int1, which numpy takes for `or`, or refuses."""
+    def method(self: Any, a: Any, b: Any) -> Any:
+        if a.data.dtype == np.bool_ and b.data.dtype == np.bool_:
+            return Handle(a.data ^ b.data, tl.int1)
+        return original(self, a, b)
+    return method
+
+
+def umulhi(original: Callable) -> Callable:
+    """Of the bits, which Triton extends by their sign."""
+    def create_umulhi(self: Any, a: Any, b: Any) -> Any:
+        kind = np.dtype(f"uint{8 * a.data.itemsize}")
+        result = original(self, Handle(a.data.view(kind), a.dtype), Handle(b.data.view(kind), b.dtype))
+        return Handle(result.data.view(a.data.dtype), a.dtype.scalar)
+    return create_umulhi
+
+
+def padding(pointers: Any, option: Any) -> Any:
+    """What a load has beyond the end of a tensor. Triton converts NaN to the integers that numpy holds small floats in."""
+    if option != ir.PADDING_OPTION.PAD_NAN:
+        return None
+    kind = pointers.get_element_ty()
+    return Handle(encoded(np.full(pointers.data.shape, np.nan, np.float32), TRITON[kind.name]), kind)
+
+
+def block_load(self: Any, pointer: Any, boundary: Any, option: Any, *hints: Any) -> Any:
+    pointers, mask = pointer.materialize_pointers(boundary)
+    return self.create_masked_load(pointers, mask, padding(pointers, option), *hints)
+
+
+def descriptor_load(self: Any, descriptor: Any, indices: Any, cache: Any, eviction: Any) -> Any:
+    pointers, mask = descriptor.materialize_pointers(indices)
+    return self.create_masked_load(pointers, mask, padding(pointers, descriptor.padding), cache, eviction, False)
+
+
 def reduced(original: Callable) -> Callable:
     """Sums and the like of bfloat16 in float32, rounded once."""
     def method(self: Any, first: Any, *rest: Any, **options: Any) -> Any:
@@ -226,6 +279,11 @@ def install(arch: int) -> None:
     tl.core.condition.__bool__ = lambda self: bool(self.condition)
     Builder.create_dot = dot(Builder.create_dot)
     Builder.create_atomic_rmw = atomic(Builder.create_atomic_rmw)
+    interpreter.TritonSemantic.atomic_min = atomic_min(interpreter.TritonSemantic.atomic_min)
+    for name in ("create_add", "create_sub"):
+        setattr(Builder, name, modulo_two(getattr(Builder, name)))
+    Builder.create_umulhi = umulhi(Builder.create_umulhi)
+    Builder.create_tensor_pointer_load, Builder.create_descriptor_load = block_load, descriptor_load
     Builder.cast_impl = cast
     Builder.get_bf16 = lambda self, value: Handle(encoded(np.array([value], np.float32), TRITON["bf16"]), tl.bfloat16)
     for owner, name in ((interpreter.ReduceOps, "sum"), (interpreter.ReduceOps, "min_max"), (interpreter.ScanOps, "cumsum"),

@@ -152,6 +152,44 @@ class Interpret(unittest.TestCase):
         data = self.output(source, [tensor("x", 4), scalar("n", 3, "int32")], [tensor("z", 4)], {"x": floats([1, 2, 3, 4])})
         self.assertEqual(list(struct.unpack("<3f", data[:12])), [10.5, 20.5, 30.5])
 
+    def test_sums_of_masks(self):
+        """Of one bit, as a device has them."""
+        for line, wanted in (("m = (i < 2) + (i < n)", [0, 0, 1, 0]), ("m = (i < 2) - (i < n)", [0, 0, 1, 0]), ("m = (i < 2) * (i > 0)", [0, 1, 0, 0]),
+                             ("m = -(i < 2)", [1, 1, 0, 0])):
+            with self.subTest(line):
+                data = self.output(OPERATORS.replace("LINE", line + "; v = tl.where(m, 1., 0.)"), [tensor("x", 4), scalar("n", 3, "int32")],
+                                   [tensor("z", 4)], {"x": floats([0] * 4)})
+                self.assertEqual(list(struct.unpack("<4f", data)), wanted)
+
+    def test_smallest_floats_by_atomics(self):
+        for dtype, code in (("float32", "f"), ("float64", "d")):
+            source = OPERATORS.replace("LINE", "v = tl.atomic_min(z + i, v, mask=i < n)\n    return").replace("    k[", "    z.fill_(2)\n    k[")
+            data = self.output(source, [tensor("x", 4, dtype=dtype), scalar("n", 3, "int32")], [tensor("z", 4, dtype=dtype)],
+                               {"x": struct.pack(f"<4{code}", 1, -2, 3, -4)})
+            self.assertEqual(list(struct.unpack(f"<4{code}", data)), [1, -2, 2, 2])
+        source = HEAD + "@triton.jit\ndef k(x, z):\n    tl.store(z + 1, tl.atomic_min(z, tl.load(x)))\ndef run(x, z):\n    z.fill_(-1)\n    k[(1,)](x, z)\n"
+        self.assertEqual(self.output(source, [tensor("x", 1)], [tensor("z", 2)], {"x": floats([-3])}), floats([-3, -1]))
+
+    def test_high_halves_of_products(self):
+        source = HEAD + "@triton.jit\ndef k(x, z):\n    i = tl.arange(0, 4)\n    v = tl.load(x + i)\n    tl.store(z + i, tl.umulhi(v, v))\ndef run(x, z):\n    k[(1,)](x, z)\n"
+        for dtype, code, bits in (("int32", "i", 32), ("int64", "q", 64)):
+            values = [-1, -2, 1 << (bits - 2), 5]
+            data = self.output(source, [tensor("x", 4, dtype=dtype)], [tensor("z", 4, dtype=dtype)], {"x": struct.pack(f"<4{code}", *values)})
+            self.assertEqual(list(struct.unpack(f"<4{code}", data)), [-2, -4, 1 << (bits - 4), 0])
+
+    def test_what_is_beyond_a_tensor_is_nan(self):
+        source = HEAD + """
+@triton.jit
+def k(x, z):
+    p = tl.make_block_ptr(x, (2,), (1,), (0,), (4,), (0,))
+    tl.store(z + tl.arange(0, 4), tl.load(p, boundary_check=(0,), padding_option="nan").to(tl.float32))
+def run(x, z):
+    k[(1,)](x, z)
+"""
+        for dtype, data in (("bfloat16", bf16([1, 2])), ("float16", struct.pack("<2e", 1, 2)), ("float8_e5m2", b"\x3c\x40")):
+            found = struct.unpack("<4f", self.output(source, [tensor("x", 2, dtype=dtype)], [tensor("z", 4)], {"x": data}))
+            self.assertEqual([value if value == value else "nan" for value in found], [1, 2, "nan", "nan"], dtype)
+
     def test_bfloat16_reductions(self):
         source = HEAD + """
 @triton.jit
