@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 from typing import Any, Callable, Iterator
 
 import numpy as np
@@ -122,6 +123,15 @@ def extreme(python: Callable, compilers: Callable) -> Callable:
         if any(isinstance(value, tl.tensor) for value in values):
             return compilers(*values, **options, _semantic=interpreter.interpreter_semantic)
         return python(*values, **options)
+    return function
+
+
+def found_late(builtin: Callable) -> Callable:
+    """A function of Triton's under a name of the solution's (`exp = tl.exp`): its interpreter replaces those in its modules alone."""
+    @functools.wraps(builtin)
+    def function(*values: Any, **options: Any) -> Any:
+        replaced = getattr(tl, builtin.__name__, builtin)
+        return replaced(*values, **options) if replaced is not builtin else builtin(*values, **options, _semantic=interpreter.interpreter_semantic)
     return function
 
 

@@ -72,7 +72,11 @@ class Functions:
         if kind == "module" and is_tritons(content):
             return importlib.import_module(content)
         if kind == "of" and is_tritons(content[0]) and not content[1].startswith("_"):
-            return getattr(importlib.import_module(content[0]), content[1])
+            found = getattr(importlib.import_module(content[0]), content[1])
+            if knobs.runtime.interpret and tl.core.is_builtin(found):
+                from . import operators
+                return operators.found_late(found)
+            return found
         if kind == "function":
             return self.function(content)
         return Unknown(str(content), kind == "module")

@@ -286,6 +286,21 @@ def run(x, n, z):
         self.assertEqual(list(struct.unpack("<23i", data)), [-11, -1, -20, -10, 0, 10, 20, 1, 0, 2785, 5570, 8355, 0, 100, 200, 300, -2, -1, -1, 0,
                                                              200, 6550400, 4])
 
+    def test_functions_under_other_names(self):
+        source = HEAD + """from triton.language import load as read
+exp, total, least = tl.exp, tl.reduce, tl.minimum
+@triton.jit
+def add(a, b):
+    return a + b
+@triton.jit
+def k(x, z):
+    v = read(x + tl.arange(0, 4))
+    tl.store(z, total(exp(least(v, 0.0)), 0, add))
+def run(x, z):
+    k[(1,)](x, z)
+"""
+        self.assertEqual(self.output(source, [tensor("x", 4)], [tensor("z", 1)], {"x": floats([1, 2, 0, 4])}), floats([4]))
+
     def test_a_second_kernel_finds_the_language_as_it_was(self):
         source = HEAD + """
 @triton.jit
