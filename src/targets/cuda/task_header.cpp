@@ -39,6 +39,22 @@ constexpr const char* kMathMacros = R"(#ifndef INFINITY
 #endif
 )";
 
+/// Of POSIX and of every C library, to the digits that these have.
+constexpr const char* kMathConstants = R"(#define M_E 2.7182818284590452354
+#define M_LOG2E 1.4426950408889634074
+#define M_LOG10E 0.43429448190325182765
+#define M_LN2 0.69314718055994530942
+#define M_LN10 2.30258509299404568402
+#define M_PI 3.14159265358979323846
+#define M_PI_2 1.57079632679489661923
+#define M_PI_4 0.78539816339744830962
+#define M_1_PI 0.31830988618379067154
+#define M_2_PI 0.63661977236758134308
+#define M_2_SQRTPI 1.12837916709551257390
+#define M_SQRT2 1.41421356237309504880
+#define M_SQRT1_2 0.70710678118654752440
+)";
+
 constexpr const char* kStandaloneHead = R"(/* What the kernels' source includes. */
 #pragma once
 #include <cfloat>
@@ -198,7 +214,7 @@ const std::vector<std::pair<std::string, std::string>>& library_headers() {
       out.emplace_back(name, std::string(kIntegerLimits) + kIntegerTypes);
     for (const char* name : {"limits.h", "climits"}) out.emplace_back(name, kLimits);
     for (const char* name : {"float.h", "cfloat"}) out.emplace_back(name, kFloatLimits);
-    for (const char* name : {"math.h", "cmath"}) out.emplace_back(name, nothing + kMathMacros);
+    for (const char* name : {"math.h", "cmath"}) out.emplace_back(name, nothing + kMathMacros + kMathConstants);
     for (const char* name : {"stddef.h", "cstddef", "stdlib.h", "cstdlib", "string.h", "cstring", "stdio.h", "cstdio",
                              "stdbool.h", "device_launch_parameters.h"})
       out.emplace_back(name, nothing);

@@ -55,6 +55,15 @@ TEST(DeviceDiagnostics, KeepsOwnLinesAndDropsPaths) {
             "error in mma.h, a header: no\nerror in passwd, a header: expected a \";\"\n");
 }
 
+TEST(LibraryHeaders, MathHasItsConstants) {
+  for (const auto& [name, text] : library_headers()) {
+    if (name != "math.h" && name != "cmath") continue;
+    for (const char* constant : {"M_E", "M_LOG2E", "M_LOG10E", "M_LN2", "M_LN10", "M_PI", "M_PI_2", "M_PI_4", "M_1_PI",
+                                 "M_2_PI", "M_2_SQRTPI", "M_SQRT2", "M_SQRT1_2"})
+      EXPECT_NE(text.find(std::string("#define ") + constant + " "), std::string::npos) << name << ": " << constant;
+  }
+}
+
 TEST(DeviceDiagnostics, ExplainsTheAssembler) {
   EXPECT_EQ(device_diagnostics("ptxas application ptx input, line 27; error   : Unknown modifier '.bar'\n"
                                "ptxas fatal   : Unresolved extern function 'foo'\n"
