@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <utility>
 
 #include "syntax/diagnostic_text.hpp"
 
@@ -59,6 +60,13 @@ std::string advised(std::string_view message) {
   if (message.find("device-side kernel launch") != std::string_view::npos)
     return "a kernel cannot launch kernels; write another //@ launch";
   return std::string(message);
+}
+
+/// CUB and Thrust mark what only the host can call, which is most of cub/cub.cuh: forty complaints for one line.
+bool wants_host_compiler(const DeviceComplaint& complaint) {
+  const bool is_library =
+      complaint.file.find("cub/") != std::string_view::npos || complaint.file.find("thrust/") != std::string_view::npos;
+  return is_library && complaint.message.find("__host__") != std::string_view::npos;
 }
 
 /// The assembler's complaint without its places, which count lines of PTX.
@@ -125,6 +133,14 @@ class DiagnosticText {
     flush();
     if (!complaint.error) return;
     if (std::find(own_.begin(), own_.end(), complaint.file) == own_.end()) {
+      if (wants_host_compiler(complaint)) {
+        if (!std::exchange(told_of_host_, true))
+          put(foreign_,
+              "error: include the block or warp header, like cub/block/block_reduce.cuh; cub/cub.cuh, cub/device/... "
+              "and "
+              "thrust/... need a host compiler");
+        return;
+      }
       const std::string_view file = complaint.file.substr(complaint.file.rfind('/') + 1);
       return put(foreign_, "error in " + std::string(file) + ", a header: " + advised(complaint.message));
     }
@@ -154,6 +170,7 @@ class DiagnosticText {
   int line_ = 0;
   int column_ = 0;
   int instantiations_ = 0;
+  bool told_of_host_ = false;
 };
 
 }  // namespace

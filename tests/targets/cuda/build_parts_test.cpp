@@ -55,6 +55,17 @@ TEST(DeviceDiagnostics, KeepsOwnLinesAndDropsPaths) {
             "error in mma.h, a header: no\nerror in passwd, a header: expected a \";\"\n");
 }
 
+TEST(DeviceDiagnostics, GivesOneAdviceOnHostHeaders) {
+  const std::string host =
+      "error: A function explicitly marked as a __host__ function is not allowed in JIT mode\n    f()\n    ^\n\n";
+  EXPECT_EQ(device_diagnostics("/usr/include/thrust/detail/launch.h(61): " + host +
+                                   "/usr/include/cub/device/device_for.cuh(9): " + host + "kernel.cu(2): error: no\n",
+                               {"kernel.cu"}),
+            "kernel.cu:2: error: no\nerror: include the block or warp header, like cub/block/block_reduce.cuh; "
+            "cub/cub.cuh, cub/device/... and thrust/... need a host compiler\n");
+  EXPECT_NE(device_diagnostics("kernel.cu(2): " + host, {"kernel.cu"}).find("kernel.cu:2:"), std::string::npos);
+}
+
 TEST(LibraryHeaders, MathHasItsConstants) {
   for (const auto& [name, text] : library_headers()) {
     if (name != "math.h" && name != "cmath") continue;
