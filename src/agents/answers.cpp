@@ -10,10 +10,10 @@
 
 #include <fmt/format.h>
 
+#include "agents/answer_text.hpp"
 #include "agents/quote.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
-#include "model/target_description.hpp"
 
 namespace accelopt::agents {
 namespace {
@@ -21,9 +21,7 @@ namespace {
 using base::Json;
 
 constexpr std::size_t kLessonBytes = 2'000;
-constexpr std::size_t kLargestSource = std::size_t{256} << 10U;
 constexpr std::string_view kBlank = " \t\r\n";
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 using base::lower;
 using base::trimmed;
@@ -32,24 +30,19 @@ tl::unexpected<std::string> refuse(std::string reason) {
   return tl::make_unexpected(std::move(reason));
 }
 
-/// Without their ends, and without a byte order mark at their beginning, which hides a fence or a title.
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
-    lines.push_back(line);
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
-}
-
-/// What stands behind "name:" when the line begins so, marks of emphasis and headings aside.
+/// What stands behind "name:" when the line begins so, marks of emphasis, headings and the number of
+/// a list aside.
 std::optional<std::string_view> field(std::string_view line, std::string_view name) {
   constexpr std::string_view kMarks = " \t#*_>-`";
-  line.remove_prefix(std::min(line.find_first_not_of(kMarks), line.size()));
+  const auto skip = [&line](std::string_view marks) {
+    line.remove_prefix(std::min(line.find_first_not_of(marks), line.size()));
+  };
+  skip(kMarks);
+  const std::size_t number = std::min(line.find_first_not_of("0123456789"), line.size());
+  if (number > 0 && number < line.size() && (line[number] == '.' || line[number] == ')')) {  // of a list
+    line.remove_prefix(number + 1);
+    skip(kMarks);
+  }
   if (lower(line.substr(0, name.size())) != name) return std::nullopt;
   line.remove_prefix(name.size());
   line.remove_prefix(std::min(line.find_first_not_of(" \t*_`"), line.size()));
@@ -59,85 +52,6 @@ std::optional<std::string_view> field(std::string_view line, std::string_view na
   const std::size_t first = line.find_first_not_of(kAround);
   if (first == std::string_view::npos) return std::string_view{};
   return line.substr(first, line.find_last_not_of(kAround) - first + 1);
-}
-
-/// A line that opens or closes a code block.
-struct FenceLine {
-  char mark = '`';
-  std::size_t length = 0;
-  std::string_view info;
-};
-
-std::optional<FenceLine> fence_line(std::string_view line) {
-  const std::size_t indent = line.find_first_not_of(' ');
-  if (indent == std::string_view::npos || indent > 3) return std::nullopt;
-  line.remove_prefix(indent);
-  const char mark = line[0];
-  if (mark != '`' && mark != '~') return std::nullopt;
-  const std::size_t length = std::min(line.find_first_not_of(mark), line.size());
-  if (length < 3) return std::nullopt;
-  const std::string_view info = trimmed(line.substr(length));
-  if (mark == '`' && info.find('`') != std::string_view::npos) return std::nullopt;  // code within a line
-  return FenceLine{mark, length, info};
-}
-
-struct Block {
-  std::string info;
-  std::string text;
-  bool closed = false;
-};
-
-std::vector<Block> blocks_of(std::string_view text) {
-  std::vector<Block> blocks;
-  std::optional<FenceLine> open;
-  for (const std::string_view line : lines_of(text)) {
-    const auto fence = fence_line(line);
-    if (!open) {
-      if (!fence) continue;
-      open = fence;
-      blocks.push_back({lower(fence->info), {}, false});
-    } else if (fence && fence->mark == open->mark && fence->length >= open->length && fence->info.empty()) {
-      blocks.back().closed = true;
-      open.reset();
-    } else {
-      blocks.back().text += std::string(line) + "\n";
-    }
-  }
-  return blocks;
-}
-
-/// Whether the text has the name `kernel`, an opening parenthesis right behind it, and later a brace: a definition, as
-/// far as this can be told without a compiler.
-bool defines_kernel(std::string_view text) {
-  constexpr std::string_view kName = "kernel";
-  const auto is_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
-  for (std::size_t at = 0; (at = text.find(kName, at)) != std::string_view::npos; at += kName.size()) {
-    if (at > 0 && is_name(text[at - 1])) continue;
-    const std::size_t next = text.find_first_not_of(kBlank, at + kName.size());
-    if (next == std::string_view::npos || text[next] != '(') continue;
-    const std::size_t close = text.find(')', next);
-    if (close == std::string_view::npos) continue;
-    const std::size_t after = text.find_first_of("{;", close);
-    if (after != std::string_view::npos && text[after] == '{') return true;
-  }
-  return false;
-}
-
-/// Whether the text has a line that begins with "//@ launch" and the word __global__: a whole file of device code. One
-/// without its directives would build and launch nothing.
-bool declares_launch(std::string_view text) {
-  const std::vector<std::string_view> lines = lines_of(text);
-  const bool launches = std::ranges::any_of(lines, [](std::string_view line) {
-    constexpr std::string_view kMark = "//@";
-    line = trimmed(line);
-    return line.starts_with(kMark) && trimmed(line.substr(kMark.size())).starts_with("launch");
-  });
-  return launches && text.find("__global__") != std::string_view::npos;
-}
-
-bool is_diff(const Block& block) {
-  return block.info == "diff" || block.info == "patch" || block.text.starts_with("--- ") ||
-         block.text.starts_with("@@") || block.text.starts_with("diff --git");
 }
 
 /// The JSON object that begins at `text[0]` == '{': up to its closing brace, braces in strings aside; empty if it has
@@ -161,27 +75,6 @@ std::string_view object_at(std::string_view text) {
     }
   }
   return {};
-}
-
-/// The object with the control characters in its strings escaped: models write line ends there as they are.
-std::string with_escapes(std::string_view object) {
-  std::string out;
-  bool in_string = false;
-  for (std::size_t i = 0; i < object.size(); ++i) {
-    const char c = object[i];
-    if (in_string && c == '\\' && i + 1 < object.size()) {
-      out += c;
-      out += object[++i];
-      continue;
-    }
-    if (c == '"') in_string = !in_string;
-    const unsigned int code = static_cast<unsigned char>(c);
-    if (in_string && code < 0x20)
-      out += fmt::format("\\u{:04x}", code);
-    else
-      out += c;
-  }
-  return out;
 }
 
 /// An object with a "title", or a text that looks like one.
@@ -314,16 +207,9 @@ std::optional<PlanHead> find_head(std::span<const std::string_view> lines) {
 
 }  // namespace
 
-std::string_view without_thoughts(std::string_view text) {
-  constexpr std::string_view kEnd = "</think>";
-  if (const std::size_t end = text.rfind(kEnd); end != std::string_view::npos) text.remove_prefix(end + kEnd.size());
-  // A thought that never ended: there is no answer after it.
-  if (const std::string_view start = trimmed(text); start.starts_with("<think>")) return {};
-  return text;
-}
-
 Parsed<model::Plan> parse_plan(std::string_view text, const std::vector<model::Experience>& shown) {
-  const std::vector<std::string_view> lines = lines_of(without_thoughts(text));
+  const std::string answer = without_thoughts(text);
+  const std::vector<std::string_view> lines = lines_of(answer);
   const auto head = find_head(lines);
   if (!head) return refuse("it has no line that begins with \"Title:\"");
   model::Plan plan;
@@ -379,7 +265,8 @@ std::vector<std::size_t> plan_heads(std::span<const std::string_view> lines) {
 }  // namespace
 
 Parsed<Parts<model::Plan>> parse_plans(std::string_view text, const std::vector<model::Experience>& shown, int most) {
-  const std::vector<std::string_view> lines = lines_of(without_thoughts(text));
+  const std::string answer = without_thoughts(text);
+  const std::vector<std::string_view> lines = lines_of(answer);
   const std::vector<std::size_t> heads = most > 1 ? plan_heads(lines) : std::vector<std::size_t>();
   Parts<model::Plan> plans;
   for (std::size_t i = 0; i < heads.size(); ++i) {
@@ -413,35 +300,12 @@ Parsed<Parts<model::Plan>> parse_plans(std::string_view text, const std::vector<
 }
 
 std::string title_before_file(std::string_view text) {
-  for (const std::string_view line : lines_of(without_thoughts(text))) {
+  const std::string answer = without_thoughts(text);
+  for (const std::string_view line : lines_of(answer)) {
     if (fence_line(line) || line.starts_with("<<<<<<<")) break;
     if (const auto title = field(line, "title")) return clean_line(*title, kTitleBytes);
   }
   return {};
-}
-
-Parsed<std::string> parse_kernel_file(std::string_view text, model::Language language) {
-  const std::vector<Block> blocks = blocks_of(without_thoughts(text));
-  if (blocks.empty()) return refuse("it has no fenced block with the file");
-  if (!blocks.back().closed) return refuse("its last fenced block is not closed, so the file may be cut off");
-  const model::KernelForm form = model::describe(language).form;
-  const bool device_code = form == model::KernelForm::launches;
-  const auto whole = std::find_if(blocks.rbegin(), blocks.rend(), [&](const Block& block) {
-    if (form == model::KernelForm::text) return true;
-    return device_code ? declares_launch(block.text) : defines_kernel(block.text);
-  });
-  if (whole == blocks.rend()) {
-    return refuse(device_code
-                      ? "no fenced block has both //@ launch lines and the __global__ functions that they name; "
-                        "the whole file is needed, with its directives"
-                      : "no fenced block defines the function kernel; the whole file is needed, not a part of it");
-  }
-  if (is_diff(*whole)) return refuse("the fenced block is a diff; the whole file is needed");
-  if (whole->text.size() > kLargestSource) return refuse("the file is larger than 256 KiB");
-  if (has_deceptive_characters(whole->text)) {
-    return refuse("the file holds control characters or characters that change the direction of writing");
-  }
-  return whole->text;
 }
 
 namespace {
@@ -527,7 +391,8 @@ Parsed<ReadLessons> read_lessons(std::string_view text, std::size_t changes) {
 }  // namespace
 
 Parsed<Parts<std::optional<Lesson>>> parse_lessons(std::string_view text, std::size_t changes) {
-  text = without_thoughts(text);
+  const std::string answer = without_thoughts(text);
+  text = answer;
   TRY_ASSIGN(ReadLessons read, read_lessons(text, changes));
   Parts<std::optional<Lesson>> lessons(changes);
   lessons.fault = std::move(read.unplaced);

@@ -23,13 +23,10 @@ struct Parts : std::vector<T> {
   std::string fault{};  ///< why further parts cannot be used; empty: there are none
 };
 
-/// The text after what a model thought aloud: what stands in <think>...</think> or before a lone </think> is dropped.
-std::string_view without_thoughts(std::string_view text);
-
 /// A plan: a line "Title: ...", a line "Rests on: ids or none" right after it, then the text. Marks of emphasis,
-/// headings and a fence around the whole are borne. Where several lines begin with "Title:", the last one that a "Rests
-/// on:" line follows counts (what comes before is a draft), else the first. A missing "Rests on:" means none; ids that
-/// are not in `shown` are dropped, because the planner cannot have rested on them.
+/// headings, the numbers of a list and a fence around the whole are borne. Where several lines begin with "Title:", the
+/// last one that a "Rests on:" line follows counts (what comes before is a draft), else the first. A missing "Rests
+/// on:" means none; ids that are not in `shown` are dropped, because the planner cannot have rested on them.
 Parsed<model::Plan> parse_plan(std::string_view text, const std::vector<model::Experience>& shown);
 
 /// Up to `most` plans, each as parse_plan reads one: a "Title:" line that a "Rests on:" line follows, or that begins a
@@ -40,12 +37,6 @@ Parsed<Parts<model::Plan>> parse_plans(std::string_view text, const std::vector<
 
 /// What stands behind "Title:" on a line before the first fence or edit; empty: there is none.
 std::string title_before_file(std::string_view text);
-
-/// The text of a kernel file: of all fenced blocks, the last one that defines the function kernel (C, C++), or has both
-/// a //@ launch line and a __global__ function (device code); of another language the last one. Blocks before it are
-/// drafts or quotations; what a fence calls its language does not matter. Refused: no such block, a last block that is
-/// not closed (a file that was cut off), a diff, deceptive characters, over 256 KiB. Line ends become LF.
-Parsed<std::string> parse_kernel_file(std::string_view text, model::Language language = model::Language::cpp);
 
 /// Lessons on `changes` changes, none for one that teaches nothing: JSON objects with a "title", in others too, each
 /// with the number of its "change", which only a single change needs not; of several about one change the last one

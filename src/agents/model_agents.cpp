@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agents/model_agents.hpp"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
+#include "agents/answer_text.hpp"
 #include "agents/answers.hpp"
 #include "agents/edits.hpp"
+#include "agents/kernel_file.hpp"
 #include "agents/prompt_text.hpp"
 #include "agents/quote.hpp"
 #include "agents/special_tokens.hpp"
@@ -189,21 +193,49 @@ class ModelPlanner final : public Planner, ModelAgent {
   }
 };
 
-/// What executor and fixer answer: `start` with its main file replaced, or edited where it is long.
-Parsed<model::Kernel> parse_solution(const std::string& text, const model::Solution& start) {
-  const std::string_view answer = without_thoughts(text);
-  if (is_edited_by_path(start)) {
-    TRY_ASSIGN(model::Solution changed, edited_files(answer, start));
+/// What executor and fixer answer: `start` with its main file replaced or edited. `shown`: the other kernels of the
+/// question, which an answer may repeat beside its own.
+Parsed<model::Kernel> parse_solution(const std::string& text, const model::Kernel& start,
+                                     const std::vector<const model::Kernel*>& shown) {
+  const model::Solution& solution = start.solution();
+  const std::string answer = without_thoughts(text);
+  if (is_edited_by_path(solution)) {
+    TRY_ASSIGN(model::Solution changed, edited_files(answer, solution));
     return model::Kernel(std::move(changed));
   }
-  if (may_be_edited(start) && has_edits(answer)) {
-    TRY_ASSIGN(std::string file, edited(answer, model::main_text(start)));
-    return model::Kernel(model::with_main_text(start, std::move(file)));
-  }
+  const auto from_edits = [&]() -> Parsed<model::Kernel> {
+    TRY_ASSIGN(std::string file, edited(answer, model::main_text(solution)));
+    return model::Kernel(model::with_main_text(solution, std::move(file)));
+  };
+  const bool has_edits = agents::has_edits(answer);
+  if (has_edits && may_be_edited(solution)) return from_edits();
   ShownTokens tokens;
-  tokens.add(model::main_text(start));
-  TRY_ASSIGN(const std::string file, parse_kernel_file(text, start.language));
-  return model::Kernel(model::with_main_text(start, tokens.restored(file)));
+  tokens.add(model::main_text(solution));
+  const auto kernel_of = [&](const std::string& file) {
+    return model::Kernel(model::with_main_text(solution, tokens.restored(file)));
+  };
+  const auto is_shown = [&](const std::string& file) {
+    const model::Kernel kernel = kernel_of(file);
+    return kernel.id() == start.id() ||
+           std::ranges::any_of(shown, [&](const model::Kernel* other) { return other->id() == kernel.id(); });
+  };
+  const auto file = parse_kernel_file(text, solution.language, is_shown);
+  // Edits were not asked for, and are as good.
+  if (has_edits && (!file || is_shown(*file))) return from_edits();
+  if (!file) return tl::make_unexpected(file.error());
+  return kernel_of(*file);
+}
+
+/// The kernels that a question shows beside the one that the answer begins with.
+std::vector<const model::Kernel*> shown_beside(const std::optional<BetterKernel>& better) {
+  return better ? std::vector{&better->kernel} : std::vector<const model::Kernel*>();
+}
+
+std::vector<const model::Kernel*> shown_beside(const FixQuestion& question) {
+  std::vector<const model::Kernel*> shown = shown_beside(question.better);
+  shown.push_back(&question.parent);
+  for (const FailedTry& tried : question.earlier) shown.push_back(&tried.kernel);
+  return shown;
 }
 
 class ModelExecutor final : public Executor, ModelAgent {
@@ -215,7 +247,8 @@ class ModelExecutor final : public Executor, ModelAgent {
                               [&] { return place_values(question); }, question.context.common.get()));
     return ask<model::Kernel>(
         {model(), Role::executor, question.context.identity, form_of_file(question.kernel.solution())}, std::move(chat),
-        stop, [&](const std::string& text) { return parse_solution(text, question.kernel.solution()); });
+        stop,
+        [&](const std::string& text) { return parse_solution(text, question.kernel, shown_beside(question.better)); });
   }
 };
 
@@ -224,11 +257,11 @@ class ModelFixer final : public Fixer, ModelAgent {
   using ModelAgent::ModelAgent;
   base::Outcome<Answer<model::Kernel>> fix(const FixQuestion& question, std::stop_token stop) override {
     TRY_ASSIGN(auto chat, request(Role::fixer, question.broken.solution().language, place_values(question)));
-    TRY_ASSIGN(
-        auto answer,
-        ask<model::Kernel>({model(), Role::fixer, question.context.identity, form_of_file(question.broken.solution())},
-                           std::move(chat), stop,
-                           [&](const std::string& text) { return parse_solution(text, question.broken.solution()); }));
+    TRY_ASSIGN(auto answer, ask<model::Kernel>({model(), Role::fixer, question.context.identity,
+                                                form_of_file(question.broken.solution())},
+                                               std::move(chat), stop, [&](const std::string& text) {
+                                                 return parse_solution(text, question.broken, shown_beside(question));
+                                               }));
     answer.title = title_before_file(answer.raw);
     return answer;
   }

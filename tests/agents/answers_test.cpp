@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "agents/kernel_file.hpp"
 #include "agents/questions.hpp"
 
 namespace accelopt::agents {
@@ -84,6 +85,38 @@ TEST(ParsePlan, TamesTitleAndText) {
   EXPECT_LE(plan->text.size(), 12'010U);
 }
 
+TEST(ParsePlan, SkipsThoughtsUnderEveryName) {
+  for (const char* name : {"think", "thinking", "Thought", "thoughts", "reasoning"}) {
+    const std::string tag = name;
+    const std::string draft = "Title: Draft\nRests on: none\nno";
+    const std::string answer = "Title: Right\nRests on: none\nyes\n";
+    for (const std::string& text :
+         {"<" + tag + ">\n" + draft + "\n</" + tag + ">\n" + answer, draft + "</" + tag + ">" + answer,
+          answer + "<" + tag + ">" + draft + "</" + tag + ">"}) {
+      const auto plans = parse_plans(text, {}, 2);
+      ASSERT_TRUE(plans.has_value()) << text << ": " << plans.error();
+      ASSERT_EQ(plans->size(), 1U) << text;
+      EXPECT_EQ((*plans)[0].title, "Right") << text;
+      EXPECT_EQ((*plans)[0].text, "yes") << text;
+    }
+    EXPECT_FALSE(parse_plan("<" + tag + ">" + draft, {}).has_value()) << tag;
+  }
+  const auto code = parse_plan("Title: Right\nRests on: none\nSplit at \"</think>\".", {});
+  ASSERT_TRUE(code.has_value()) << code.error();
+}
+
+TEST(ParsePlan, ReadsANumberedList) {
+  const auto plans = parse_plans(
+      "1. **Title:** Register tiles\n   **Rests on:** none\n   Tiles.\n\n2) Title: Pack w\n   Rests on: e1\n   Pack.\n",
+      shown({"e1"}), 2);
+  ASSERT_TRUE(plans.has_value()) << plans.error();
+  ASSERT_EQ(plans->size(), 2U);
+  EXPECT_EQ((*plans)[0].title, "Register tiles");
+  EXPECT_EQ((*plans)[0].text, "Tiles.");
+  EXPECT_EQ((*plans)[1].title, "Pack w");
+  EXPECT_EQ((*plans)[1].rests_on, Ids{"e1"});
+}
+
 TEST(ParsePlan, SaysWhatIsMissing) {
   EXPECT_TRUE(holds(refusal(parse_plan("", {})), "Title:"));
   EXPECT_TRUE(holds(refusal(parse_plan("Just do it faster.", {})), "Title:"));
@@ -139,7 +172,6 @@ TEST(ParseKernelFile, TurnsLineEndsIntoLf) {
 
 TEST(ParseKernelFile, SaysWhatIsWrong) {
   EXPECT_TRUE(holds(refusal(parse_kernel_file("")), "no fenced block"));
-  EXPECT_TRUE(holds(refusal(parse_kernel_file(kKernel)), "no fenced block"));
   EXPECT_TRUE(holds(refusal(parse_kernel_file("```cpp\n" + std::string(kKernel))), "not closed"));
   EXPECT_TRUE(holds(refusal(parse_kernel_file(block(kKernel) + "```\nand so")), "not closed"));
   EXPECT_TRUE(holds(refusal(parse_kernel_file(block("for (;;) y[i] = 2 * x[i];\n"))), "whole file"));
@@ -151,6 +183,49 @@ TEST(ParseKernelFile, SaysWhatIsWrong) {
       holds(refusal(parse_kernel_file(block(std::string("void kernel() {} // \0\n", 22)))), "control characters"));
   EXPECT_TRUE(holds(refusal(parse_kernel_file(block("void kernel() {} // \xe2\x80\xae\n"))), "direction"));
   EXPECT_TRUE(holds(refusal(parse_kernel_file(block(kKernel + std::string(300'000, ' ') + "\n"))), "256 KiB"));
+}
+
+TEST(ParseKernelFile, PassesOverWhatTheQuestionShowed) {
+  const std::string original = "void kernel(int original) { }\n";
+  const std::string answer = block(kKernel) + "For reference, the original was:\n" + block(original);
+  const auto is_original = [&](const std::string& file) { return file == original; };
+  EXPECT_EQ(parse_kernel_file(answer, model::Language::cpp, is_original).value(), kKernel);
+  EXPECT_EQ(parse_kernel_file(block(original), model::Language::cpp, is_original).value(), original)
+      << "there is no other";
+}
+
+TEST(ParseKernelFile, ACommentEndsNoDeclaration) {
+  const std::string file = "void kernel(float* y)  // rows in tiles; rest one by one\n{\n}\n";
+  EXPECT_EQ(parse_kernel_file(block(file)).value(), file);
+  EXPECT_FALSE(parse_kernel_file(block("void kernel(float* y);  // {\n")).has_value());
+}
+
+TEST(ParseKernelFile, ReadsAFileWithoutAFence) {
+  for (const std::string& text : {std::string(kKernel), "Title: Twice\n\n" + std::string(kKernel) + "Enjoy!",
+                                  "<code>\n" + std::string(kKernel) + "</code>\n"}) {
+    const auto file = parse_kernel_file(text);
+    ASSERT_TRUE(file.has_value()) << text << ": " << file.error();
+    EXPECT_EQ(*file, kKernel) << text;
+  }
+  const std::string cut(kKernel, std::string_view(kKernel).rfind('}'));
+  for (const std::string& text : {cut + "  {}\n", "int n;\n" + std::string(kKernel), std::string("skip"),
+                                  std::string("I would write void kernel(int a) { } here.")})
+    EXPECT_TRUE(holds(refusal(parse_kernel_file(text)), "no fenced block")) << text;
+}
+
+TEST(ParseKernelFile, ReadsAFenceWithinAList) {
+  const auto file =
+      parse_kernel_file("1. The file:\n\n    ```cpp\n    void kernel(int a) {\n      a = 1;\n\n    }\n    ```\n");
+  ASSERT_TRUE(file.has_value()) << file.error();
+  EXPECT_EQ(*file, "void kernel(int a) {\n  a = 1;\n\n}\n");
+}
+
+TEST(ParseKernelFile, ReadsTheContentOfAToolsObjectAndBuildsNoOther) {
+  const std::string object = "{\"path\": \"kernel.cpp\", \"content\": \"void kernel(int a) {\n}\\n\"}";
+  for (const std::string& text : {block(object + "\n", "json"), object})
+    EXPECT_EQ(parse_kernel_file(text).value(), "void kernel(int a) {\n}\n") << text;
+  EXPECT_TRUE(holds(refusal(parse_kernel_file(block("{\"code\": \"void kernel(int a) { }\"}\n", "json"))), "is JSON"));
+  EXPECT_TRUE(holds(refusal(parse_kernel_file(block("{void kernel(int a) { }\n"))), "is JSON"));
 }
 
 constexpr const char* kDeviceKernel =

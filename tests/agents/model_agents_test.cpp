@@ -217,13 +217,31 @@ TEST(ModelExecutor, MayEditALongFile) {
       << requests[1].messages[3].text;
 }
 
-TEST(ModelExecutor, WritesAShortFileWhole) {
+TEST(ModelExecutor, MayEditAShortFileThoughItIsNotAsked) {
   const model::Task task = example_task();
-  ScriptedChatModel model(Answers{{"executor", {"<<<<<<< SEARCH\n}\n=======\n\n>>>>>>> REPLACE\n", kFileAnswer}}});
-  const auto answer = make_model_executor(model, prompts())->execute(example_execute_question(task), {});
-  ASSERT_TRUE(answer.has_value() && answer->value.has_value());
-  EXPECT_EQ(answer->usage.calls, 2);
-  EXPECT_FALSE(holds(model.requests().at(0).messages[0].text, "search/replace"));
+  const std::string edit = "<<<<<<< SEARCH\n}\n=======\n  kernel(x, y, 0);\n}\n>>>>>>> REPLACE\n";
+  for (const std::string& text : {edit, "```cpp\n" + edit + "```\n", kFileAnswer + "\nThe change:\n" + edit}) {
+    ScriptedChatModel model(Answers{{"executor", {text}}});
+    const auto answer = make_model_executor(model, prompts())->execute(example_execute_question(task), {});
+    ASSERT_TRUE(answer.has_value() && answer->value.has_value()) << text;
+    EXPECT_TRUE(holds(model::main_text(answer->value->solution()), "x[i];\n  kernel(x, y, 0);\n}\n")) << text;
+    EXPECT_FALSE(holds(model.requests().at(0).messages[0].text, "search/replace"));
+  }
+}
+
+TEST(ModelAgents, WhatTheQuestionShowedIsNoAnswer) {
+  const model::Task task = example_task();
+  const std::string mine = "```cpp\nvoid kernel(int mine) { }\n```\n";
+  FixQuestion fix = example_fix_question(task);
+  const std::string broken = "```cpp\n" + model::main_text(fix.broken.solution()) + "```\n";
+  const std::string answer = mine + "For reference, the original was:\n" + kFileAnswer;
+  ScriptedChatModel model(Answers{{"executor", {answer}}, {"fixer", {answer + "\nand what failed:\n" + broken}}});
+  const auto made = make_model_executor(model, prompts())->execute(example_execute_question(task), {});
+  ASSERT_TRUE(made.has_value() && made->value.has_value());
+  EXPECT_EQ(model::main_text(made->value->solution()), "void kernel(int mine) { }\n");
+  const auto fixed = make_model_fixer(model, prompts())->fix(fix, {});
+  ASSERT_TRUE(fixed.has_value() && fixed->value.has_value());
+  EXPECT_EQ(model::main_text(fixed->value->solution()), "void kernel(int mine) { }\n");
 }
 
 TEST(ModelFixer, SaysWhatTheMendedKernelNowIs) {

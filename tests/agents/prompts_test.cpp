@@ -7,8 +7,8 @@
 #include <cctype>
 #include <sstream>
 
-#include "agents/answers.hpp"
 #include "agents/builtin_prompts.hpp"
+#include "agents/kernel_file.hpp"
 #include "agents/prompt_text.hpp"
 #include "agents/questions.hpp"
 #include "base/files.hpp"

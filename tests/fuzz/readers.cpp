@@ -9,6 +9,7 @@
 
 #include "agents/answers.hpp"
 #include "agents/edits.hpp"
+#include "agents/kernel_file.hpp"
 #include "base/expression.hpp"
 #include "bundles/bundle.hpp"
 #include "bundles/files.hpp"
