@@ -22,6 +22,8 @@ using base::Result;
 constexpr int kTries = 2;
 /// Longest part of an unusable answer that is sent back with the reason, in bytes.
 constexpr std::size_t kRepeatedAnswerBytes = 64'000;
+/// Longest part of what a withheld answer says that is told, in bytes.
+constexpr std::size_t kShownRefusalBytes = 200;
 
 /// The form of an answer, in short.
 std::string form_of(const PlanQuestion& question) {
@@ -29,9 +31,10 @@ std::string form_of(const PlanQuestion& question) {
   return question.plans > 1 ? "each plan as " + plan : plan;
 }
 
-std::string form_of_file(const model::Solution& start) {
-  if (is_edited_by_path(start)) return "search/replace blocks, each behind a line with its file's path";
-  return std::string("exactly one fenced block with the complete file") +
+std::string form_of_file(Role role, const model::Solution& start) {
+  const std::string title = role == Role::fixer ? "a line \"Title: ...\", then " : "";
+  if (is_edited_by_path(start)) return title + "search/replace blocks, each behind a line with its file's path";
+  return title + "exactly one fenced block with the complete file" +
          (may_be_edited(start) ? ", or search/replace blocks" : "");
 }
 
@@ -44,7 +47,10 @@ std::string form_of_lessons() {
 std::string cut_reason(const llm::ChatReply& reply) {
   if (reply.finish == llm::Finish::cut_by_length)
     return "it was cut off at the limit of its length; answer more briefly";
-  if (reply.finish == llm::Finish::filtered) return "the server withheld it";
+  if (reply.finish == llm::Finish::filtered) {
+    const std::string said = clean_line(reply.text, kShownRefusalBytes);
+    return "the server withheld it" + (said.empty() ? "" : "; it had written \"" + said + "\"");
+  }
   if (reply.text.find_first_not_of(" \t\r\n") == std::string::npos) return "it is empty";
   return {};
 }
@@ -246,8 +252,8 @@ class ModelExecutor final : public Executor, ModelAgent {
                               Role::executor, question.kernel.solution().language,
                               [&] { return place_values(question); }, question.context.common.get()));
     return ask<model::Kernel>(
-        {model(), Role::executor, question.context.identity, form_of_file(question.kernel.solution())}, std::move(chat),
-        stop,
+        {model(), Role::executor, question.context.identity, form_of_file(Role::executor, question.kernel.solution())},
+        std::move(chat), stop,
         [&](const std::string& text) { return parse_solution(text, question.kernel, shown_beside(question.better)); });
   }
 };
@@ -258,7 +264,7 @@ class ModelFixer final : public Fixer, ModelAgent {
   base::Outcome<Answer<model::Kernel>> fix(const FixQuestion& question, std::stop_token stop) override {
     TRY_ASSIGN(auto chat, request(Role::fixer, question.broken.solution().language, place_values(question)));
     TRY_ASSIGN(auto answer, ask<model::Kernel>({model(), Role::fixer, question.context.identity,
-                                                form_of_file(question.broken.solution())},
+                                                form_of_file(Role::fixer, question.broken.solution())},
                                                std::move(chat), stop, [&](const std::string& text) {
                                                  return parse_solution(text, question.broken, shown_beside(question));
                                                }));

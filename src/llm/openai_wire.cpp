@@ -43,6 +43,7 @@ class OpenAiReader final : public AnswerReader {
     if (const Json& refusal = member(said, "refusal");
         refusal.is_string() && !refusal.get_ref<const std::string&>().empty()) {
       reply_.finish = Finish::filtered;
+      reply_.text += refusal.get_ref<const std::string&>();  // why it is withheld
     }
     const Json& reason = member(choice, "finish_reason");
     if (!reason.is_string()) return;

@@ -252,6 +252,14 @@ TEST(ModelFixer, SaysWhatTheMendedKernelNowIs) {
   EXPECT_EQ(agent->fix(example_fix_question(task), {})->title, "");
 }
 
+TEST(ModelFixer, AskedAgain_MayStillSayIt) {
+  const model::Task task = example_task();
+  ScriptedChatModel model(Answers{{"fixer", {"?", kFileAnswer}}});
+  ASSERT_TRUE(make_model_fixer(model, prompts())->fix(example_fix_question(task), {})->value.has_value());
+  EXPECT_TRUE(
+      holds(model.requests().at(1).messages[3].text, "this form: a line \"Title: ...\", then exactly one fenced"));
+}
+
 TEST(ModelSummarizer, AnswersSeveralChangesAtOnce) {
   const model::Task task = example_task();
   const std::string second = R"({"change":2,"title":"t2","strategy":"s","before":"b","after":"a"})";
@@ -349,6 +357,19 @@ TEST(ModelAgents, ACutOrWithheldAnswerIsNotTakenForWhole) {
     EXPECT_EQ(answer->value->title, "Swap");
     EXPECT_EQ(answer->usage.calls, 2);
   }
+}
+
+TEST(ModelAgents, ARefusalIsShown) {
+  const model::Task task = example_task();
+  ScriptedChatModel model([](const llm::ChatRequest&, std::size_t) -> base::Result<llm::ChatReply> {
+    auto reply = ScriptedChatModel::text_reply("I cannot help with that.\n" + std::string(1000, 'x'));
+    reply.finish = llm::Finish::filtered;
+    return reply;
+  });
+  const auto answer = make_model_planner(model, prompts())->plan(example_plan_question(task), {});
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_TRUE(answer->lost.starts_with("the server withheld it; it had written \"I cannot help with that. xxx"));
+  EXPECT_LT(answer->lost.size(), 300U);
 }
 
 TEST(ModelAgents, AnEmptyAnswerIsNotRepeatedToTheServer) {

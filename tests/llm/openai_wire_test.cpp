@@ -161,6 +161,7 @@ TEST(ReplyReader, SaysWhenTheServerWithheldTheAnswer) {
   ASSERT_TRUE(refusal.take(R"({"choices":[{"message":{"content":null,"refusal":"I can't"},"finish_reason":"stop"}]})")
                   .has_value());
   EXPECT_EQ(refusal.reply().finish, Finish::filtered);
+  EXPECT_EQ(refusal.reply().text, "I can't");
 }
 
 TEST(ReplyReader, NonsenseIsMalformedAndNeverACrash) {
