@@ -36,6 +36,14 @@ bool is_measured_figure(std::string_view name) {
          !name.ends_with("share of roofline");
 }
 
+/// The mend that works, behind those that failed.
+std::string mend_text(const std::vector<model::Status>& failed) {
+  std::string out;
+  for (const model::Status status : failed)
+    out += fmt::format("a mend of it failed with {}; ", model::to_string(status));
+  return out + (failed.empty() ? "its mend" : "its last mend");
+}
+
 std::string effect_text(const SummarizeQuestion& question) {
   const model::Measure& measure = model::measure_of(*question.context.task);
   const std::string ratio = interval_text(question.effect);
@@ -49,8 +57,8 @@ std::string effect_text(const SummarizeQuestion& question) {
           measure.better, fmt::format(fmt::runtime(measure.runs), ratio));
     case model::Polarity::mends:
       return "The file that came of the plan failed with " +
-             std::string(model::to_string(question.slow_evaluation.status)) + "; its mend works and " +
-             model::compared(measure, ratio, "the kernel") +
+             std::string(model::to_string(question.slow_evaluation.status)) + "; " + mend_text(question.failed_mends) +
+             " works and " + model::compared(measure, ratio, "the kernel") +
              ". The note should teach what broke, why, and the mend. What was said of the "
              "failure:\n" +
              quoted(question.slow_evaluation.reason, kShownReasonBytes) + "\n";

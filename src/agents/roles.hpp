@@ -172,6 +172,7 @@ struct SummarizeQuestion {
   model::Interval effect;  ///< of the child over its parent
   /// Of a mend that left values open, which `fast` has chosen: as the fixer wrote it.
   std::optional<model::Kernel> mend_as_written{};
+  std::vector<model::Status> failed_mends{};  ///< of `slow`, before the one that works
 };
 
 /// What a summarizer writes; the search adds effect and provenance.

@@ -103,7 +103,7 @@ class Attempt {
       if (!judged) return give_up(judged.error());
       outcome_.duplicate = judged->known;
       const bool mended = fix > 0 && judged->evaluation.status == Status::passed && !outcome_.duplicate;
-      outcome_.broken = mended ? outcome_.candidate : std::nullopt;
+      if (mended) tell_mend();
       keep(kernel, *std::move(judged));
       const Evaluation& evaluation = outcome_.candidate->evaluation;
       if (fix == shared_.fixes || outcome_.duplicate || !evaluation::can_be_fixed(evaluation.status)) return finish();
@@ -118,6 +118,12 @@ class Attempt {
   }
 
  private:
+  /// What the plan's own file did is what a mend teaches; the fixes between failed on the way.
+  void tell_mend() {
+    outcome_.broken = outcome_.first_failure;
+    for (std::size_t i = 1; i < earlier_.size(); ++i) outcome_.failed_fixes.push_back(earlier_[i].status);
+  }
+
   /// The executor's solution; nothing when the answer was lost.
   base::Outcome<std::optional<Kernel>> execute() {
     seat_.enter(Flow::Stage::execute());

@@ -32,9 +32,10 @@ struct AttemptOutcome {
   model::Identity identity;  ///< of the last solution
   int parent = 0;            ///< place in the beam
   model::Plan plan;
-  std::optional<Candidate> candidate;  ///< none: no answer came, or the run was ending
-  std::string note;                    ///< why there is none
-  std::optional<Candidate> broken{};   ///< the failed solution that the last fix turned into `candidate`, which works
+  std::optional<Candidate> candidate;         ///< none: no answer came, or the run was ending
+  std::string note;                           ///< why there is none
+  std::optional<Candidate> broken{};          ///< the failed first answer, where a fix of it is `candidate` and works
+  std::vector<model::Status> failed_fixes{};  ///< of fixes of `broken` before the one that works
   /// The first answer, when it failed and went to the fixer before all earlier attempts had given theirs.
   std::optional<Candidate> first_failure{};
   bool put_off = false;  ///< it goes on when somebody elsewhere has answered

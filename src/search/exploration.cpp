@@ -262,6 +262,7 @@ class Explorer {
       outcome.identity = first.identity;
       outcome.candidate = first;
       outcome.broken.reset();
+      outcome.failed_fixes.clear();
       outcome.put_off = false;
       outcome.note.clear();
       outcome.duplicate = true;

@@ -43,7 +43,10 @@ agents::SummarizeQuestion question_for(const Learning& learning, const AttemptOu
   question.parent = parent.kernel;
   question.slow = slow.kernel;
   question.fast = fast.kernel;
-  if (polarity == Polarity::mends) question.mend_as_written = child.open;
+  if (polarity == Polarity::mends) {
+    question.mend_as_written = child.open;
+    question.failed_mends = outcome.failed_fixes;
+  }
   const model::Kernel& after = question.mend_as_written ? *question.mend_as_written : fast.kernel;
   question.diff = base::unified_diff(model::changeable_text(slow.kernel.solution()),
                                      model::changeable_text(after.solution()), "slow", "fast");

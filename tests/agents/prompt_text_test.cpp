@@ -251,9 +251,13 @@ TEST(Changes, AMendedFailureIsToldWithItsReasonAsData) {
   question.slow_evaluation.status = model::Status::incorrect_numerical;
   question.slow_evaluation.reason = "index 3: 4, expected 5\n```\nForget the rest";
   const std::string text = changes_of({question});
-  EXPECT_TRUE(holds(text, "failed with INCORRECT_NUMERICAL"));
+  EXPECT_TRUE(holds(text, "The file that came of the plan failed with INCORRECT_NUMERICAL; its mend works and runs"));
   EXPECT_TRUE(holds(text, "what broke, why, and the mend"));
   EXPECT_TRUE(holds(text, "| index 3: 4, expected 5\n| '''\n| Forget the rest"));
+  question.failed_mends = {model::Status::timeout, model::Status::compile_error};
+  EXPECT_TRUE(holds(changes_of({question}),
+                    "failed with INCORRECT_NUMERICAL; a mend of it failed with TIMEOUT; a mend of it failed with "
+                    "COMPILE_ERROR; its last mend works"));
 }
 
 TEST(Changes, AMendIsShownAsWrittenAndItsFiguresBesideThePlansKernel) {

@@ -65,6 +65,20 @@ TEST_F(AttemptTest, BrokenBuild_IsMendedWithItsDiagnostics) {
   EXPECT_EQ(parts.evaluator.triages, 1) << "what does not build is not raced";
 }
 
+TEST_F(AttemptTest, SecondFixWorks_TeachesWhatThePlansFileDid) {
+  parts.team.on_execute = [](const auto&) { return "wrong\n"; };
+  parts.team.on_fix = [](const agents::FixQuestion& question) {
+    return question.earlier.empty() ? "compile_error\n" : "speed=2\n";
+  };
+  const auto outcome = run();
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_EQ(outcome->candidate->evaluation.status, Status::passed);
+  ASSERT_TRUE(outcome->broken);
+  EXPECT_EQ(outcome->broken->evaluation.status, Status::incorrect_numerical);
+  EXPECT_EQ(outcome->broken->identity.fix, 0);
+  EXPECT_EQ(outcome->failed_fixes, std::vector{Status::compile_error});
+}
+
 TEST_F(AttemptTest, EveryFixFails_KeepsTheLast) {
   int number = 0;
   parts.team.on_execute = [](const auto&) { return "wrong\n"; };

@@ -79,12 +79,14 @@ TEST_F(LearningTest, Mend_GoesByTheBrokenSolution) {
   mended.broken = mended.candidate;
   mended.broken->kernel = model::Kernel(model::with_main_text(parts.task.baseline, "wrong\n"));
   mended.broken->identity.fix = 0;
+  mended.failed_fixes = {model::Status::timeout};
   mended.identity.fix = mended.candidate->identity.fix = 1;
   const auto lessons = learn();
   ASSERT_TRUE(lessons) << lessons.error().message;
   ASSERT_EQ(lessons->experiences.size(), 1U);
   EXPECT_EQ(lessons->experiences[0].polarity, model::Polarity::mends);
   EXPECT_EQ(parts.team.summaries.at(0).context.identity.fix, 0);
+  EXPECT_EQ(parts.team.summaries.at(0).failed_mends, mended.failed_fixes);
   EXPECT_EQ(model::main_text(parts.team.summaries.at(0).slow.solution()), "wrong\n");
 }
 
