@@ -66,7 +66,35 @@ std::string effect_text(const SummarizeQuestion& question) {
   return {};
 }
 
-std::string change_text(const SummarizeQuestion& question, std::size_t number) {
+const model::Kernel& measured_kernel(const SummarizeQuestion& question) {
+  return question.polarity == model::Polarity::regresses ? question.slow : question.fast;
+}
+
+/// The change before `number`, counted from 1, that led to the same kernel: a mend's other lesson. 0: there is none.
+std::size_t same_child(const std::vector<SummarizeQuestion>& questions, std::size_t number) {
+  const SummarizeQuestion& question = questions[number - 1];
+  if (question.polarity != model::Polarity::mends) return 0;
+  for (std::size_t other = 1; other < number; ++other) {
+    const SummarizeQuestion& before = questions[other - 1];
+    if (before.polarity != model::Polarity::mends && measured_kernel(before) == question.fast) return other;
+  }
+  return 0;
+}
+
+/// What a mend changed, where the change `other`, which `shown` asks about, has shown the whole of the same file;
+/// empty: it has not, or that would be no shorter.
+std::string beside_shown(const SummarizeQuestion& shown, std::size_t other, const model::Solution& after) {
+  const model::Solution& file = measured_kernel(shown).solution();
+  if (!short_difference(shown.parent.solution(), file).empty()) return {};
+  const std::string intro = fmt::format("Most of it is new. The whole is that of change {}", other);
+  if (file == after) return intro + ".\n";
+  const std::string difference = short_difference(file, after);
+  return difference.empty() ? std::string() : intro + ", but for this:\n" + difference;
+}
+
+std::string change_text(const std::vector<SummarizeQuestion>& questions, std::size_t number) {
+  const SummarizeQuestion& question = questions[number - 1];
+  const std::size_t other = same_child(questions, number);
   const bool mends = question.polarity == model::Polarity::mends;
   const bool slower = question.polarity == model::Polarity::regresses;
   const model::Solution& before = mends ? question.slow.solution() : question.parent.solution();
@@ -76,13 +104,17 @@ std::string change_text(const SummarizeQuestion& question, std::size_t number) {
   std::string out = fmt::format("Change {}\n| {}\n{}\n", number, clean_line(question.plan.title, kTitleBytes),
                                 quoted(question.plan.text, kShownPlanBytes));
   out += effect_text(question);
-  if (question.parent_evaluation.profile && measured.profile) {
+  if (other > 0) {
+    out += fmt::format("Its figures are those of change {}.\n", other);
+  } else if (question.parent_evaluation.profile && measured.profile) {
     out += (mends ? "Figures that differ by a tenth or more from those of the kernel that the plan was made for:\n"
                   : "Figures that changed by a tenth or more:\n") +
            changed_figures(*question.parent_evaluation.profile, *measured.profile);
   }
-  return out + (mends ? "What the mend changed in the file that failed:\n" : "What it changed:\n") +
-         changed_text(before, after) + "\n";
+  out += mends ? "What the mend changed in the file that failed:\n" : "What it changed:\n";
+  std::string changed;
+  if (other > 0 && short_difference(before, after).empty()) changed = beside_shown(questions[other - 1], other, after);
+  return out + (changed.empty() ? changed_text(before, after) : changed) + "\n";
 }
 
 }  // namespace
@@ -147,7 +179,7 @@ std::string tie_text(const MeasuredTie& tie) {
 
 std::string changes_text(const std::vector<SummarizeQuestion>& questions) {
   std::string out;
-  for (std::size_t i = 0; i < questions.size(); ++i) out += (i == 0 ? "" : "\n") + change_text(questions[i], i + 1);
+  for (std::size_t i = 0; i < questions.size(); ++i) out += (i == 0 ? "" : "\n") + change_text(questions, i + 1);
   out.pop_back();
   return out;
 }

@@ -281,6 +281,29 @@ TEST(Changes, AMendIsShownAsWrittenAndItsFiguresBesideThePlansKernel) {
   EXPECT_TRUE(holds(text, "from those of the kernel that the plan was made for:\n- traffic = 2.62 GB/s: was 1.31\n"));
 }
 
+TEST(Changes, OfAMendThatGainedTooTheFileAndTheFiguresAreShownOnce) {
+  const model::Task task = example_task();
+  SummarizeQuestion gain = example_summarize_question(task);
+  gain.fast_evaluation.profile = gain.parent_evaluation.profile;
+  gain.fast_evaluation.profile->items[2].value = 2.62;  // traffic
+  SummarizeQuestion mend = gain;
+  mend.polarity = model::Polarity::mends;
+  mend.slow = model::Kernel(model::with_main_text(task.baseline, "void kernel(something else) { fails(); }\n"));
+  mend.slow_evaluation.status = model::Status::timeout;
+  const std::string text = changes_of({gain, mend});
+  const std::size_t second = text.find("Change 2\n");
+  ASSERT_NE(second, std::string::npos) << text;
+  EXPECT_TRUE(holds(text.substr(0, second), "traffic = 2.62 GB/s"));
+  EXPECT_TRUE(holds(text.substr(0, second), "the fast one"));
+  EXPECT_TRUE(
+      text.ends_with("Its figures are those of change 1.\nWhat the mend changed in the file that failed:\n"
+                     "Most of it is new. The whole is that of change 1.\n"))
+      << text;
+  mend.mend_as_written =
+      model::Kernel(model::with_main_text(task.baseline, "//@ flags -O2\n" + model::main_text(mend.fast.solution())));
+  EXPECT_TRUE(holds(changes_of({gain, mend}).substr(second), "//@ flags -O2\n"));
+}
+
 TEST(Changes, ShowWhatChangedOrTheNewFileAndNeverBoth) {
   const model::Task task = example_task();
   SummarizeQuestion question = example_summarize_question(task);
