@@ -41,7 +41,7 @@ class Tally {
 
   void add(const model::Learned& lesson) {
     ++lessons_;
-    if (lesson.effect.low > 1) ++gains_;
+    if (lesson.polarity == model::Polarity::improves && lesson.effect.low > 1) ++gains_;
   }
 
   Tally() = default;
@@ -67,7 +67,9 @@ class Tally {
   [[nodiscard]] Class class_of(const model::AttemptMoved& done) const {
     if (done.note == model::kKnownAlready) return {2, "known"};
     if (done.status == model::Status::passed) {
-      const bool better = done.ratio && done.ratio->low > 1;
+      // A race may end as a tie where what is certain is too little to count.
+      const bool better = done.verdict == model::Verdict::none ? done.ratio && done.ratio->low > 1
+                                                               : done.verdict == model::Verdict::faster;
       return better ? Class{0, better_} : Class{1, no_better_};
     }
     if (done.status != model::Status::not_measured) return {3, std::string(to_string(done.status))};

@@ -117,6 +117,20 @@ void play_a_run(model::EventSink& progress) {
   progress.on(model::RunFinished{"improved", "iterations", model::Interval{9.0, 8.9, 9.1}, 125});
 }
 
+TEST_F(Progress, ATieIsNotTalliedAsAGain) {
+  auto progress = make(false);
+  progress->on(kStarted);
+  progress->on(model::IterationStarted{0, 1});
+  AttemptMoved tie = done(1, 0, Status::passed, model::Interval{1.008, 1.006, 1.01}, "");
+  tie.verdict = model::Verdict::tie;
+  progress->on(tie);
+  progress->on(model::Learned{"a mend", model::Polarity::mends, {29.9, 22.6, 39.7}});
+  progress->on(selected(0, 1.0));
+  progress.reset();
+  EXPECT_NE(memory_.text().find("1 attempt: 1 no faster; 1 lesson, 1 without a gain\n"), std::string::npos)
+      << memory_.text();
+}
+
 TEST_F(Progress, ALogHasALinePerEventThatMatters) {
   auto progress = make(false);
   play_a_run(*progress);
