@@ -8,6 +8,7 @@
 #include "evaluation/evaluator_json.hpp"
 #include "memory/ranking.hpp"
 #include "memory/sanitation.hpp"
+#include "search/selection.hpp"
 
 namespace accelopt::search {
 
@@ -46,7 +47,7 @@ struct Branch {
   std::optional<model::Interval> best;
 };
 
-std::map<std::pair<int, int>, Branch> branches_of(const std::vector<AttemptOutcome>& outcomes) {
+std::map<std::pair<int, int>, Branch> branches_of(const std::vector<AttemptOutcome>& outcomes, Showing showing) {
   std::map<std::pair<int, int>, Branch> branches;
   for (const AttemptOutcome& outcome : outcomes) {
     Branch& branch = branches[{outcome.identity.parent, outcome.identity.plan}];
@@ -55,6 +56,9 @@ std::map<std::pair<int, int>, Branch> branches_of(const std::vector<AttemptOutco
     if (!outcome.candidate || outcome.candidate->evaluation.status == model::Status::not_measured) continue;
     const model::Evaluation& evaluation = outcome.candidate->evaluation;
     if (evaluation.status == model::Status::passed && !evaluation.ratio) continue;  // not raced against this parent
+    // A model that hands back its parent's program has not tried the plan; a recipe's change was made, and changed
+    // nothing.
+    if (showing == Showing::read && is_parents_program(outcome)) continue;
     branch.judged = true;
     if (!evaluation.ratio) continue;
     branch.faster = branch.faster || evaluation.verdict == model::Verdict::faster;
@@ -164,7 +168,7 @@ std::vector<memory::CreditEvent> credit_of(const std::string& run, int iteration
   using Kind = memory::CreditEvent::Kind;
   std::vector<memory::CreditEvent> events;
   std::vector<std::map<std::string, std::string>> id_in_store(shown.size());  // by parent, by the id that was shown
-  const auto branches = branches_of(outcomes);
+  const auto branches = branches_of(outcomes, showing);
   const auto counts = [&](std::size_t parent, const std::string& id) {
     return showing == Showing::read || std::ranges::any_of(branches, [&](const auto& it) {
              const auto& named = it.second.plan->rests_on;

@@ -49,7 +49,8 @@ enum class Showing { read, weighed };
 
 /// What the iteration's outcomes say of the experiences that its plans rest on, and which ones its planners were shown.
 /// A plan's experiences are confirmed when one of its attempts is certainly faster than its parent, refuted when
-/// attempts were measured or failed and none is; where nothing was built and judged nothing is said.
+/// attempts were measured or failed and none is; where nothing was built and judged nothing is said, nor where a
+/// model's attempt became its parent's own program.
 std::vector<memory::CreditEvent> credit_of(const std::string& run, int iteration,
                                            const std::vector<AttemptOutcome>& outcomes,
                                            const std::vector<memory::Queue>& shown, Showing showing = Showing::read);

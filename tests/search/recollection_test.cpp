@@ -128,6 +128,24 @@ TEST(CreditOf, WhatFailsRefutesAndWhatTheRecipesOnlyWeighedWasNotShown) {
   EXPECT_EQ(credit_of("r", 0, {failed}, {{named, weighed}}, Showing::read).size(), 3U) << "a model reads all";
 }
 
+TEST(CreditOf, TheParentsOwnProgramRefutesNothing) {
+  model::Experience it = known_before();
+  it.id = "e1";
+  AttemptOutcome given_back;
+  given_back.identity = {.iteration = 0, .parent = 0, .plan = 0, .attempt = 0};
+  given_back.plan = {"Plan", {"e1"}, "text"};
+  given_back.duplicate = true;
+  given_back.candidate.emplace();
+  given_back.candidate->parent_source_id = "parent";
+  given_back.candidate->evaluation.duplicate_of = "parent";
+  given_back.candidate->evaluation.status = model::Status::passed;
+  given_back.candidate->evaluation.ratio = model::Interval{1, 1, 1};
+  EXPECT_EQ(credit_of("r", 0, {given_back}, {{it}}).size(), 1U) << "it was shown";
+  const auto of_recipes = credit_of("r", 0, {given_back}, {{it}}, Showing::weighed);
+  ASSERT_EQ(of_recipes.size(), 2U) << "their change was made";
+  EXPECT_EQ(of_recipes[1].kind, memory::CreditEvent::Kind::refuted);
+}
+
 TEST(CreditOf, SpeaksOnlyOfWhatWasMeasured) {
   model::Experience it = known_before();
   it.id = "e1";
