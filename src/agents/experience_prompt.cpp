@@ -51,6 +51,15 @@ std::string credit_text(const Experience& experience) {
   return out;
 }
 
+/// What was measured. `name`: of an effect.
+std::string measured_text(const Experience& experience, std::string_view name) {
+  const std::string ratio = experience.effect ? interval_text(*experience.effect) : "unknown";
+  if (experience.polarity != model::Polarity::mends) return std::string(name) + ratio;
+  if (!experience.effect) return "the mended kernel's speed is unknown";
+  return "the mended kernel " +
+         model::compared(model::measure_of(experience.op_type), ratio, "the one that its plan was made for");
+}
+
 /// A name that can stand outside of the quotation: at most `words` words of letters, digits and what joins them.
 bool is_plain_name(std::string_view name, std::ptrdiff_t words) {
   constexpr std::string_view kJoins = "_-.+/:";
@@ -78,10 +87,9 @@ std::string experience_text(const Experience& experience) {
   // Of an experience of which nothing else is known the device tells little.
   if (!experience.op_type.empty() || !experience.bound.empty()) tell("on ", experience.device, "Device", 2);
   const std::string id = clean_line(experience.id, kShownWordBytes);
-  std::string out =
-      fmt::format("Experience {} ({}; effect {}{}):\n", is_plain_name(id, 1) ? id : "without a name",
-                  polarity_text(experience), experience.effect ? interval_text(*experience.effect) : "unknown",
-                  (seen.empty() ? "" : "; seen on " + seen) + credit_text(experience));
+  std::string out = fmt::format("Experience {} ({}; {}{}):\n", is_plain_name(id, 1) ? id : "without a name",
+                                polarity_text(experience), measured_text(experience, "effect "),
+                                (seen.empty() ? "" : "; seen on " + seen) + credit_text(experience));
   out += quoted_names;
   out += "| Title: " + clean_line(experience.title, kTitleBytes) + "\n";
   out += "| Strategy:\n" + quoted(experience.strategy, kStrategyBytes) + "\n";
@@ -99,7 +107,7 @@ std::string recipe_row(const Experience& experience) {
   const std::string id = clean_line(experience.id, kShownWordBytes);
   return fmt::format("| {}: {} [{}]: {}\n", is_plain_name(id, 1) ? id : "without a name",
                      clean_line(experience.title, kShownWordBytes), clean_line(experience.op_type, kShownWordBytes),
-                     experience.effect ? interval_text(*experience.effect) : "unknown");
+                     measured_text(experience, ""));
 }
 
 }  // namespace

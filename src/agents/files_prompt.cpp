@@ -38,7 +38,8 @@ std::string title_in_sentence(std::string_view title) {
 bool worked(const model::Experience& experience) {
   const model::Credit& credit = experience.credit;
   const bool failed = credit.refuted > 0 && credit.refuted >= credit.confirmed;
-  return experience.effect && experience.effect->low > 1 && !failed;
+  const auto effect = model::taught_effect(experience);
+  return effect && effect->low > 1 && !failed;
 }
 
 /// Lines of a file, counted from 0; `last` is past the end.

@@ -87,6 +87,8 @@ void tell_unreadable(const KnowledgeStore& store, const Options& options) {
 
 std::string effect_text(const model::Experience& experience) {
   if (!experience.effect) return "unknown";
+  if (experience.polarity == model::Polarity::mends)
+    return "the mended kernel ran " + report::format_ratio(*experience.effect) + " its parent's speed";
   const char* const more = model::has_unknown_width(*experience.effect) ? ", interval unknown" : "";
   return report::format_ratio(*experience.effect) + more;
 }
@@ -111,13 +113,17 @@ void print_items(const std::vector<Item>& items, const Options& options) {
                            {"title"}});
   for (const Item& item : items) {
     const model::Experience& it = item.experience;
+    const bool mends = it.polarity == model::Polarity::mends;
+    const auto effect = model::taught_effect(it);
     std::string title = report::printable(it.title);
     if (item.quarantined) title += " (quarantined)";
     if (!item.suspicions.empty()) title += " (suspicious)";
     table.add({it.id, std::string(model::to_string(it.polarity)),
-               it.effect ? report::format_ratio(it.effect->estimate) : "?", report::printable(it.language),
-               report::printable(it.op_type), std::to_string(it.credit.confirmed), std::to_string(it.credit.refuted),
-               title});
+               effect  ? report::format_ratio(effect->estimate)
+               : mends ? "-"
+                       : "?",
+               report::printable(it.language), report::printable(it.op_type), std::to_string(it.credit.confirmed),
+               std::to_string(it.credit.refuted), title});
   }
   fmt::print("{}", items.empty() ? "nothing\n" : table.render());
 }

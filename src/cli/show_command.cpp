@@ -216,7 +216,9 @@ base::Result<report::Document> page_of(const app::RunDetail& detail, app::RawSam
   TRY_ASSIGN(const auto experiences, detail.experiences());
   if (!experiences.empty()) page.heading("Experiences");
   for (const model::Experience& experience : experiences) {
-    page.text(fmt::format("  {} {} ({} {})\n", experience.id, experience.title, model::to_string(experience.polarity),
+    const bool mends = experience.polarity == model::Polarity::mends;
+    page.text(fmt::format("  {} {} ({}{} {})\n", experience.id, experience.title, model::to_string(experience.polarity),
+                          mends ? ", then" : "",
                           experience.effect ? report::format_ratio(*experience.effect) : std::string("-")));
   }
   add_times(page, detail);

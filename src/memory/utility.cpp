@@ -13,11 +13,10 @@ double posterior_mean(const model::Credit& credit) {
 }
 
 double utility_of(const model::Experience& experience) {
+  if (experience.polarity == model::Polarity::mends) return posterior_mean(experience.credit) * std::log(kMendEffect);
   double effect = experience.effect ? experience.effect->estimate : kUnknownEffect;
   if (!std::isfinite(effect) || effect <= 0) effect = kUnknownEffect;
-  double said = std::min(std::abs(std::log(effect)), std::log(kMostEffect));
-  if (experience.polarity == model::Polarity::mends) said = std::max(said, std::log(kMendEffect));
-  return posterior_mean(experience.credit) * said;
+  return posterior_mean(experience.credit) * std::min(std::abs(std::log(effect)), std::log(kMostEffect));
 }
 
 }  // namespace accelopt::memory

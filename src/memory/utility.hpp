@@ -9,7 +9,7 @@ namespace accelopt::memory {
 double posterior_mean(const model::Credit& credit);
 
 /// What an experience is worth before its age counts: its posterior mean times how much its effect says, |ln
-/// speed-up| up to that of kMostEffect. An unknown effect counts as kUnknownEffect.
+/// speed-up| up to that of kMostEffect. An unknown effect counts as kUnknownEffect, a mend as kMendEffect.
 double utility_of(const model::Experience& experience);
 
 /// One confirmation and one refutation that nobody saw: an experience without credit is as likely as not to hold.
@@ -19,7 +19,7 @@ inline constexpr double kPriorRefuted = 1;
 inline constexpr double kMostEffect = 64;
 /// What a note of another tool, without a measurement, counts as: a speed-up of 10 %.
 inline constexpr double kUnknownEffect = 1.1;
-/// A mend saves a failed attempt, whatever its speed: it counts as at least this.
+/// A mend saves a failed attempt. The speed of the kernel that it saves is the plan's doing.
 inline constexpr double kMendEffect = 1.2;
 
 }  // namespace accelopt::memory

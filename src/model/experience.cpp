@@ -54,6 +54,10 @@ ACCELOPT_JSON(Experience) {
   field.count_unless_zero("contradicting", it.contradicting, kMostCredit);
 }
 
+std::optional<Interval> taught_effect(const Experience& experience) {
+  return experience.polarity == Polarity::mends ? std::nullopt : experience.effect;
+}
+
 Interval of_unknown_width(double estimate) {
   return {estimate, 0, std::numeric_limits<double>::infinity()};
 }

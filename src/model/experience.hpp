@@ -73,6 +73,10 @@ struct Experience {
   int contradicting = 0;
 };
 
+/// The effect of the change that it teaches. None: it is unknown; or it mends, where `effect` is the speed of the
+/// kernel that works in the end, and not the mend's doing.
+std::optional<Interval> taught_effect(const Experience& experience);
+
 /// A speed-up of which nobody told how sure it is: its interval leaves everything open, from 0 to infinity.
 Interval of_unknown_width(double estimate);
 bool has_unknown_width(const Interval& interval);

@@ -101,12 +101,13 @@ Foundation foundation_of(const RunStory& story, const StoryAttempt& attempt, con
   for (const Recalled& recalled : story.recalled) {
     const model::Experience& experience = recalled.experience;
     if (experience.id != id || recalled.iteration != attempt.identity.iteration) continue;
-    return {id, experience.title, fmt::format("an earlier run of {}", experience.task), experience.effect};
+    return {id, experience.title, fmt::format("an earlier run of {}", experience.task),
+            model::taught_effect(experience)};
   }
   for (const model::Experience& experience : story.learned) {
     if (experience.id == id)
       return {id, experience.title, fmt::format("iteration {} of this run", experience.iteration + 1),
-              experience.effect};
+              model::taught_effect(experience)};
   }
   return {id, "", "", std::nullopt};
 }

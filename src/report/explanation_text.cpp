@@ -349,7 +349,9 @@ void write_end(Writer& out, const Explanation& explanation) {
     for (const model::Experience& one : explanation.learned) {
       out.heading(3, fmt::format("{} {}", one.id, one.title));
       out.paragraph(fmt::format("{}{}.", model::to_string(one.polarity),
-                                one.effect ? ": " + format_ratio(*one.effect) + " over its parent" : ""));
+                                one.effect ? (one.polarity == model::Polarity::mends ? ", then " : ": ") +
+                                                 format_ratio(*one.effect) + " over its parent"
+                                           : ""));
       out.paragraph(one.strategy);
     }
   }

@@ -92,6 +92,13 @@ TEST(MemoryText, QuotesEachExperience) {
 | After:
 | for j: for i: a[j][i])");
   EXPECT_EQ(memory_text({}), "None that is alike.");
+  model::Experience mend = example_experience();
+  mend.polarity = model::Polarity::mends;
+  EXPECT_TRUE(memory_text({mend}).starts_with(
+      "Experience e12 (it shows why a kernel failed, and its mend; the mended kernel runs 1.84x (95 % interval 1.79x "
+      "to "
+      "1.90x) as fast as the one that its plan was made for; seen on transpose, bound by memory):\n"))
+      << "it is not the mend's effect";
 }
 
 TEST(MemoryText, WhatRecipesMeasuredIsOneShortTable) {

@@ -51,6 +51,16 @@ TEST(Worth, GrowsWithEffectAndConfirmationAndFallsWithRefutation) {
   EXPECT_GT(utility_of(it), 0);
 }
 
+TEST(Worth, AMendIsNotWorthTheSpeedOfTheKernelThatItMends) {
+  model::Experience it = sample_experience(1);
+  it.polarity = model::Polarity::mends;
+  it.effect = model::Interval{1, 0.99, 1.01};
+  const double plain = utility_of(it);
+  EXPECT_NEAR(plain, posterior_mean(it.credit) * std::log(kMendEffect), 1e-9);
+  it.effect = model::Interval{29.9, 22.6, 39.7};
+  EXPECT_NEAR(utility_of(it), plain, 1e-9);
+}
+
 TEST(ValueOf, HalvesWithTheHalfLife) {
   Item item = match("a", 2).item;
   const double now = value_of(item);

@@ -16,7 +16,7 @@ export async function showMemory() {
     if (hidden.checked) query.set('quarantined', '1');
     if (odd.checked) query.set('suspicious', '1');
     const found = await get(`memory?${query}`);
-    const rows = found.experiences.map((it) => [el('a', { href: `#/memory/${part(it.id)}` }, it.title || it.id), it.polarity, ratio(it.effect) || 'unknown', it.language, it.op_type,
+    const rows = found.experiences.map((it) => [el('a', { href: `#/memory/${part(it.id)}` }, it.title || it.id), it.polarity, it.polarity === 'mends' ? '' : ratio(it.effect) || 'unknown', it.language, it.op_type,
       `${it.confirmed ?? 0} / ${it.refuted ?? 0}`, [it.quarantined ? 'quarantined' : '', it.suspicions.length ? 'suspicious' : ''].filter(Boolean).join(', ')]);
     const turn = (label, by) => el('button', { id: `turn${by}`, onclick: () => { offset += by; load(); } }, label);
     fill(place, rows.length === 0 ? el('p', {}, 'Nothing fits.') : null,
@@ -46,7 +46,7 @@ export async function showExperience(signal, id) {
   let it;
   const show = async () => {
     it = await get(`memory/${part(id)}`);
-    fill(place, list([['id', it.id], ['what it did', it.polarity], ['effect', ratio(it.effect) || 'unknown'], ['language', it.language], ['operation', it.op_type], ['task', it.task],
+    fill(place, list([['id', it.id], ['what it did', it.polarity], [it.polarity === 'mends' ? 'mended kernel, over its parent' : 'effect', ratio(it.effect) || 'unknown'], ['language', it.language], ['operation', it.op_type], ['task', it.task],
       ['device', it.device], ['learned', `${it.created ?? ''}${it.run ? ` in run ${it.run}` : ''}${it.model ? ` by ${it.model}` : ''}`],
       ['suspicious', it.suspicions.join('; ')], ['shown to planners', it.quarantined ? 'no: quarantined' : 'yes']]),
       el('h2', {}, 'Strategy'), text('Strategy', it.strategy, 'wrap'), it.diff ? [el('h2', {}, 'Change'), text('Change', it.diff)] : null);

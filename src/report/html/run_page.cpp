@@ -147,7 +147,8 @@ Markup learned(const RunStory& story) {
   for (const model::Experience& experience : story.learned) {
     out += element("h3", fmt::format("{} {}", experience.id, experience.title));
     out += element("p", {{"class", "soft"}},
-                   fmt::format("{}: {} over its parent, seen on {}", model::to_string(experience.polarity),
+                   fmt::format("{}{} {} over its parent, seen on {}", model::to_string(experience.polarity),
+                               experience.polarity == model::Polarity::mends ? ", then" : ":",
                                ratio_text(experience.effect), experience.task));
     out += paragraphs(experience.strategy);
   }
@@ -173,7 +174,7 @@ Markup memory(const RunStory& story) {
     table.rows.push_back(cells(
         {std::to_string(recalled.iteration + 1), recalled.experience.title,
          recalled.experience.task + (recalled.experience.device.empty() ? "" : " on ") + recalled.experience.device,
-         ratio_text(recalled.experience.effect), plans}));
+         ratio_text(model::taught_effect(recalled.experience)), plans}));
   }
   return to_markup(table);
 }
