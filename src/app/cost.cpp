@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/cost.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "model/judges.hpp"
@@ -77,6 +80,33 @@ RoleUsage usage_by_role(const std::vector<journal::StepRecord>& steps) {
       usage.plans += kind == model::StepKind::plans ? static_cast<int>(step.output.at("value").size()) : 1;
   }
   return usage;
+}
+
+void count_all_on_record(search::RunResult& result, const std::vector<journal::StepRecord>& steps,
+                         const base::Json& earlier) {
+  for (const auto& [role, usage] : usage_by_role(steps).by_role) {
+    model::Usage& own = result.usage[role];
+    if (usage.calls > own.calls) own = usage;
+  }
+  const auto builds = std::ranges::count_if(
+      steps, [](const journal::StepRecord& step) { return model::step_kind(step.key.kind) == model::StepKind::build; });
+  result.evaluations = std::max(result.evaluations, static_cast<int>(builds));
+  if (!earlier.is_object()) return;
+  const auto counts = earlier.value("counts", std::map<std::string, int>());
+  const auto attempts = [](const std::map<std::string, int>& by_status) {
+    int sum = 0;
+    for (const auto& [status, count] : by_status) sum += count;
+    return sum;
+  };
+  if (attempts(counts) > attempts(result.counts)) {
+    result.counts = counts;
+    result.known = earlier.value("known", result.known);
+  }
+  for (const auto& [name, own] : {std::pair("iterations", &result.iterations),
+                                  {"experiences", &result.experiences},
+                                  {"plans", &result.plans},
+                                  {"gains", &result.gains}})
+    *own = std::max(*own, earlier.value(name, 0));
 }
 
 }  // namespace accelopt::app

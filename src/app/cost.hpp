@@ -8,6 +8,7 @@
 
 #include "journal/journal.hpp"
 #include "model/usage.hpp"
+#include "search/result.hpp"
 
 namespace accelopt::app {
 
@@ -28,5 +29,11 @@ struct RoleUsage {
   int plans = 0;
 };
 RoleUsage usage_by_role(const std::vector<journal::StepRecord>& steps);
+
+/// Of a run that was interrupted: usage and evaluations become those of all `steps` on record, of which a session that
+/// still read them has met a part; counts of attempts, rounds and lessons those of the `earlier` result (null: there is
+/// none) where it was further along.
+void count_all_on_record(search::RunResult& result, const std::vector<journal::StepRecord>& steps,
+                         const base::Json& earlier);
 
 }  // namespace accelopt::app

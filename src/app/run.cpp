@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "app/cost.hpp"
 #include "app/critical_run.hpp"
 #include "app/deferral.hpp"
 #include "app/estimate.hpp"
@@ -186,6 +187,7 @@ class Session {
     if (const auto tested = have_tests_written(); !tested) return without_tests(tested.error());
     TRY_ASSIGN(search::RunResult result, search());
     result.tests = tests_;
+    TRY(count_earlier_sessions(result));
     TRY(compare_winner_with_arms(result));
     result.noise = control_->noise();
     if (result.estimate.is_null()) {
@@ -330,6 +332,7 @@ class Session {
     result.reason = why.message;
     result.usage = control_->budget().by_role();
     questions_put_off_ = waits ? 1 : 0;
+    TRY(count_earlier_sessions(result));
     return record_end(std::move(result));
   }
 
@@ -400,6 +403,14 @@ class Session {
       return tl::make_unexpected(compared.error());
     }
     note("nothing is compared with the winner: " + compared.error().message);
+    return {};
+  }
+
+  /// One that was interrupted may have read its record in part.
+  base::Result<void> count_earlier_sessions(search::RunResult& result) {
+    if (result.outcome != search::RunOutcome::interrupted) return {};
+    TRY_ASSIGN(const auto steps, journal_.steps(run_.id));
+    count_all_on_record(result, steps, run_.result.value_or(Json()));
     return {};
   }
 

@@ -60,6 +60,31 @@ TEST(Cost, OfQuestionsWithoutAnAnswer_IsTheirRoles) {
   EXPECT_EQ(usage.by_role.at("tester").total_usd(), 12.0);
 }
 
+TEST(Cost, OfARunInterruptedWhileItCaughtUp_IsThatOfItsRecord) {
+  const auto step = [](const std::string& kind, std::int64_t count) {
+    return journal::StepRecord{.key = {{}, kind}, .input_hash = {}, .output = {}, .usage = calls(count, 1)};
+  };
+  search::RunResult result;  // of a session that had read one of three answers
+  result.usage["planner"] = calls(1, 1);
+  result.usage["executor"] = {};
+  result.iterations = 1;
+  const base::Json earlier = {
+      {"counts", {{"PASSED", 2}, {"NO_ANSWER", 1}}}, {"known", 1}, {"iterations", 0}, {"plans", 4}};
+
+  count_all_on_record(
+      result,
+      {step("plan", 1), step("execute", 2), step("chat:executor i0 try0", 2), step("build:a", 0), step("build:b", 0)},
+      earlier);
+
+  EXPECT_EQ(result.usage.at("planner").calls, 1);
+  EXPECT_EQ(result.usage.at("executor").calls, 2);
+  EXPECT_EQ(result.evaluations, 2);
+  EXPECT_EQ(result.counts.at("PASSED"), 2);
+  EXPECT_EQ(result.known, 1);
+  EXPECT_EQ(result.iterations, 1);
+  EXPECT_EQ(result.plans, 4);
+}
+
 TEST(Cost, ARecordOfAnOlderVersionIsRead) {
   const base::Json old = {{"calls", 1}, {"input_tokens", 10}, {"usd", nullptr}};
   EXPECT_EQ(old.get<model::Usage>().total_usd(), std::nullopt);
