@@ -12,6 +12,7 @@
 #include "app/user_build_race.hpp"
 #include "app/winner.hpp"
 #include "base/files.hpp"
+#include "base/shell.hpp"
 #include "report/format.hpp"
 #include "report/text_width.hpp"
 #include "scaffold/cmake_patch.hpp"
@@ -252,7 +253,8 @@ base::Result<void> Delivery::write_patch(const std::vector<Winner>& winners) con
   const std::filesystem::path path = std::filesystem::path(options_.output) / "winner.patch";
   TRY(base::write_file(path, scaffold::diff_of(patch)));
   if (!by_hand.empty()) note("no CMakeLists.txt names the file among the sources of a target; " + by_hand);
-  ports_.say(fmt::format("wrote {}; apply it in your repository with: git apply {}", path.string(), path.string()));
+  ports_.say(fmt::format("wrote {}; apply it in your repository with: git apply {}", path.string(),
+                         base::shell_word(path.string())));
   return {};
 }
 

@@ -10,7 +10,7 @@ std::string shell_quoted(std::string_view text) {
 }
 
 std::string shell_word(std::string_view text) {
-  const bool plain = !text.empty() && text.find_first_of(" \t\n'\"\\$&();<>|*?[]#~`!") == std::string_view::npos;
+  const bool plain = !text.empty() && text.find_first_of(" \t\n'\"\\$&();<>|*?[]{}#~`!") == std::string_view::npos;
   return plain ? std::string(text) : shell_quoted(text);
 }
 

@@ -8,6 +8,7 @@
 #include "app/bench_history.hpp"
 #include "app/suite_run.hpp"
 #include "app/workspace.hpp"
+#include "base/shell.hpp"
 #include "cli/bench_refactor.hpp"
 #include "cli/command.hpp"
 #include "cli/search_flags.hpp"
@@ -121,7 +122,7 @@ base::Result<Exit> show_history(const BenchOptions& options) {
   if (history.empty()) {
     fmt::print("no suite runs {}in {}; begin one with: accelopt bench {}\n",
                options.suite.empty() && options.only.empty() ? "" : "like that ", workspace.string(),
-               options.suite.empty() ? "SUITE" : options.suite);
+               options.suite.empty() ? "SUITE" : base::shell_word(options.suite));
     return Exit::done;
   }
   fmt::print("{}", report::to_text(history));

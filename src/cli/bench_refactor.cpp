@@ -10,6 +10,7 @@
 #include "app/refactor_player.hpp"
 #include "app/refactor_suite.hpp"
 #include "app/workspace.hpp"
+#include "base/shell.hpp"
 #include "cli/command.hpp"
 #include "cli/search_flags.hpp"
 #include "report/step_progress.hpp"
@@ -88,7 +89,7 @@ base::Result<Exit> run_refactor_bench(const app::Shell& shell, const RefactorBen
   steps.end();
   if (!flags.json) {
     fmt::print("{}\nwritten to {}; accelopt bench {} --history --plot makes TREND.md and trend.svg of all results\n",
-               table_of(report.lines).render(), report.results.string(), flags.suite);
+               table_of(report.lines).render(), report.results.string(), base::shell_word(flags.suite));
   }
   if (report.interrupted) return Exit::interrupted;
   if (std::ranges::any_of(report.lines, [](const auto& line) { return line.verdict.empty(); })) return Exit::error;

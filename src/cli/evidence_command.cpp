@@ -10,6 +10,7 @@
 #include "app/evidence.hpp"
 #include "app/workspace.hpp"
 #include "base/files.hpp"
+#include "base/shell.hpp"
 #include "cli/command.hpp"
 #include "cli/search_flags.hpp"
 #include "report/format.hpp"
@@ -38,7 +39,7 @@ base::Result<Exit> write(const app::Shell& shell, const EvidenceFlags& flags) {
     return Exit::done;
   }
   fmt::print("wrote {}, root {}\ncheck it anywhere with: accelopt verify {}\n", flags.output, verified.root,
-             flags.output);
+             base::shell_word(flags.output));
   if (verified.recalled > 0)
     fmt::print("it holds lessons of other runs, which may be of other projects: {}\n", verified.recalled);
   return Exit::done;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "app/nkibench.hpp"
+#include "base/shell.hpp"
 #include "cli/command.hpp"
 #include "report/text_width.hpp"
 #include "suites/flashinfer_trace/import.hpp"
@@ -69,7 +70,7 @@ base::Result<Exit> import(const ImportFlags& flags) {
       "refused\n",
       written, report.tasks.size(), complete, workloads, workloads_there, report.problems.size());
   const auto first = std::ranges::find_if(report.tasks, [](const ImportedTask& task) { return task.refused.empty(); });
-  if (first != report.tasks.end()) fmt::print("next: accelopt lint {}\n", first->folder.string());
+  if (first != report.tasks.end()) fmt::print("next: accelopt lint {}\n", base::shell_word(first->folder.string()));
   return written == report.tasks.size() && written > 0 && !refused ? Exit::done : Exit::check_failed;
 }
 
@@ -88,7 +89,8 @@ base::Result<Exit> import_nkibench(const suites::nkibench::ImportOptions& option
     fmt::print("{}: wrote {}\n", shown(task.name), shown(task.folder.string()));
   }
   fmt::print("{} of {} cases written\n", written, report.tasks.size());
-  if (first != nullptr) fmt::print("next: accelopt eval {} --device trn1:model\n", shown(first->string()));
+  if (first != nullptr)
+    fmt::print("next: accelopt eval {} --device trn1:model\n", shown(base::shell_word(first->string())));
   return written > 0 && written == report.tasks.size() && report.problems.empty() ? Exit::done : Exit::check_failed;
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "app/patch_trial.hpp"
+#include "base/shell.hpp"
 #include "cli/command.hpp"
 #include "scaffold/scaffold.hpp"
 #include "syntax/clang.hpp"
@@ -29,8 +30,9 @@ base::Result<Exit> init(const app::Shell& shell, scaffold::ScaffoldOptions optio
       fmt::print("note: a patch of your file cannot be checked: {}\n", trial.reason);
   }
   for (const std::string& open : report.open) fmt::print("to be filled in: {}\n", open);
+  const std::string folder = base::shell_word(report.folder.string());
   fmt::print("next: {}accelopt lint {} && accelopt eval {}\n", report.open.empty() ? "" : "fill these in, then ",
-             report.folder.string(), report.folder.string());
+             folder, folder);
   return Exit::done;
 }
 

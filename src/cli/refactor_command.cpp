@@ -12,6 +12,7 @@
 #include "app/team.hpp"
 #include "app/workspace.hpp"
 #include "base/output_file.hpp"
+#include "base/shell.hpp"
 #include "cli/command.hpp"
 #include "cli/run_start.hpp"
 #include "cli/search_flags.hpp"
@@ -218,7 +219,7 @@ base::Result<Exit> init(const RefactorFlags& flags) {
   TRY_ASSIGN(const auto files, app::init_refactor(flags.init));
   for (const auto& file : files) fmt::print("wrote {}\n", file.string());
   fmt::print("next: fill in what is \"?\" and TODO, then accelopt refactor lint {}\n",
-             files.front().parent_path().string());
+             base::shell_word(files.front().parent_path().string()));
   return Exit::done;
 }
 

@@ -12,6 +12,7 @@ TEST(ShellQuoted, Quotes_AreEscaped) {
   EXPECT_EQ(shell_quoted(""), "''");
   EXPECT_EQ(shell_word("/a/b-1.cpp"), "/a/b-1.cpp");
   EXPECT_EQ(shell_word("a b"), "'a b'");
+  EXPECT_EQ(shell_word("a{b,c}"), "'a{b,c}'");
   EXPECT_EQ(shell_word(""), "''");
 }
 

@@ -5,6 +5,7 @@ of Triton, and the CUDA source of an extension."""
 
 import os
 import pathlib
+import shlex
 import shutil
 import sys
 
@@ -155,13 +156,15 @@ class InitOperator(support.TestCase):
 
     def test_a_kernel_of_an_extension(self):
         source = self.file("doubled.cu", EXTENSION)
+        self.made = self.made.parent / "own task"
         made = self.accelopt("init", source, "--function", "doubled", "-o", self.made, "--example", "x: float32[N=1048576] -> y: float32[N]")
         self.assertEqual(made.code, 0, made)
         for asked in ("baseline.cu:2: grid and block", "take out the functions of the host", "reference.cpp:1:"):
             self.assertIn(asked, made.out)
         baseline = (self.made / "baseline.cu").read_text(encoding="utf-8")
         self.assertIn("your file launches it with <<<(x.numel() + 255) / 256, 256>>>", baseline)
-        told = self.accelopt("lint", self.made)
+        hint = made.out.split("next: fill these in, then accelopt ", 1)[1].split(" && ")[0]
+        told = self.accelopt(*shlex.split(hint))
         self.assertIn("baseline.cu:2: has to be filled in", told.said)
         self.assertIn("reference.cpp:1: has to be filled in", told.said)
         fill_in(self.made)

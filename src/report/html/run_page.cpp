@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/shell.hpp"
 #include "base/text.hpp"
 #include "model/measure.hpp"
 #include "report/explanation.hpp"
@@ -199,8 +200,9 @@ Markup repeat(const RunStory& story) {
                  "A new search with the same seed begins as follows, with a flag for each setting below, and for the "
                  "device and the models, that is not the default (accelopt config lists them):");
   const std::string folder = std::filesystem::path(story.run.task_folder).filename().string();
-  out += element("pre", element("code", fmt::format("accelopt run {} --seed {}", folder.empty() ? "TASK" : folder,
-                                                    story.run.seed)));
+  out +=
+      element("pre", element("code", fmt::format("accelopt run {} --seed {}",
+                                                 folder.empty() ? "TASK" : base::shell_word(folder), story.run.seed)));
   Table table{"Settings of the search and of the measurement", {{"setting"}, {"value"}}, {}};
   add_settings(table, story.run.settings, "search", "");
   add_settings(table, story.run.settings, "measure", "measure.");

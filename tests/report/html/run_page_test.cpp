@@ -120,6 +120,8 @@ TEST(RunPage, ANewSearch_SaysWhatItsCommandLeavesOut) {
   const std::string page = run_page(story);
   EXPECT_NE(page.find("with a flag for each setting below"), std::string::npos);
   EXPECT_NE(page.find("accelopt run scale --seed 7"), std::string::npos);
+  story.run.task_folder = "/tasks/my scale";
+  EXPECT_NE(run_page(story).find("accelopt run &#39;my scale&#39; --seed 7"), std::string::npos);
 }
 
 }  // namespace
