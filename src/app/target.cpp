@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/target.hpp"
 
-#include <filesystem>
-
 #include "app/device.hpp"
 #include "targets/registry.hpp"
 
 namespace accelopt::app {
-namespace {
 
 std::filesystem::path cache_folder(const Environment& environment) {
   if (const auto cache = environment("XDG_CACHE_HOME")) return std::filesystem::path(*cache) / "accelopt";
   const auto home = environment("HOME");
   return home ? std::filesystem::path(*home) / ".cache" / "accelopt" : std::filesystem::path();
 }
-
-}  // namespace
 
 evaluation::Environment target_environment(const Environment& environment) {
   evaluation::Environment out;

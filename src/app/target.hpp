@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -11,11 +12,14 @@
 
 namespace accelopt::app {
 
+/// Where peaks and what compilers made are kept: below $XDG_CACHE_HOME or ~/.cache; empty: nowhere.
+std::filesystem::path cache_folder(const Environment& environment);
+
 /// The variables that targets look at (targets/registry.hpp), where set.
 evaluation::Environment target_environment(const Environment& environment);
 
-/// The target that measures on a device of this machine; `compiler` empty: the first that there is. Measured peaks are
-/// kept below $XDG_CACHE_HOME/accelopt or ~/.cache/accelopt. @error as parse_device.
+/// The target that measures on a device of this machine; `compiler` empty: the first that there is. @error as
+/// parse_device.
 base::Result<std::unique_ptr<evaluation::Target>> make_target(const Shell& shell, const std::string& device,
                                                               const std::string& compiler);
 

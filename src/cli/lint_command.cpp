@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "app/build_trial.hpp"
 #include "app/mutant_check.hpp"
 #include "app/patch_trial.hpp"
 #include "base/available_memory.hpp"
@@ -103,6 +104,10 @@ base::Result<std::ptrdiff_t> lint_folder(app::Shell& shell, const LintOptions& o
       const auto fits = evaluation::check_memory(task, evaluation::MeasureSettings{}.slots, *available);
       if (!fits) problems.push_back({0, "workloads", fits.error().message, "", Severity::error});
     }
+    if (std::none_of(problems.begin(), problems.end(), is_error)) {
+      TRY_ASSIGN(const auto built, app::build_problems(shell, options.device.compiler, task, folder));
+      problems.insert(problems.end(), built.begin(), built.end());
+    }
     TRY(check_entry(shell, options, task, folder, problems));
     if (options.mutants && std::none_of(problems.begin(), problems.end(), is_error)) {
       TRY_ASSIGN(check, app::check_mutants(shell, task, options.device, options.seed.value_or(base::random_seed())));
@@ -129,7 +134,8 @@ base::Result<Exit> lint(app::Shell& shell, const LintOptions& options) {
 }  // namespace
 
 void add_lint(CommandLine& app, Action& chosen) {
-  Command command = app.add("lint", "Check a task statically, or with kernels that are wrong on purpose (--mutants)");
+  Command command = app.add(
+      "lint", "Check a task and whether its reference builds, or try kernels that are wrong on purpose (--mutants)");
   command.footer(
       "Examples:\n"
       "  accelopt lint my_task                  problems by file, line and key\n"

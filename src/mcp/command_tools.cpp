@@ -192,14 +192,15 @@ CommandTool doctor_tool() {
 }
 
 CommandTool lint_tool() {
-  return {command("lint", "Check a task",
-                  "Checks a task folder statically: every problem with file, line and key. No "
-                  "lines and ok=true: nothing is wrong.",
-                  Effect::reads, kTask),
-          [](const Desk& desk, const Json& arguments) -> Result<Words> {
-            TRY_ASSIGN(const std::string task, path_of(desk, arguments, "task"));
-            return Words{"lint", task};
-          }};
+  return {
+      command("lint", "Check a task",
+              "Checks a task folder and builds its reference and baseline: every problem with file, line and key. No "
+              "lines and ok=true: nothing is wrong.",
+              Effect::reads, kTask),
+      [](const Desk& desk, const Json& arguments) -> Result<Words> {
+        TRY_ASSIGN(const std::string task, path_of(desk, arguments, "task"));
+        return Words{"lint", task};
+      }};
 }
 
 CommandTool estimate_tool() {

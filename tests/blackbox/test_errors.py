@@ -2,13 +2,14 @@
 """What goes wrong for users: each message names the thing, the reason and the next step, each with its exit code."""
 
 import os
+import pathlib
 import re
 import shutil
 import subprocess
 
 import chat_script
 import support
-from support import BASELINE, TASK
+from support import BASELINE, REFERENCE, TASK
 
 KEY = "sk-blackbox-77a0c1"
 
@@ -145,6 +146,13 @@ class Errors(support.TestCase):
     def test_a_task_without_its_reference(self):
         (self.task() / "reference.cpp").unlink()
         self.assert_says(self.small_run(), 1, "reference")
+
+    def test_a_reference_and_a_baseline_that_do_not_build(self):
+        self.task(reference=REFERENCE + "real half(int) { return sqroot(2); }\n", baseline=BASELINE + "float half(int) { return sqroot(2); }\n")
+        linted = self.accelopt("lint", "task", "--json")
+        self.assertEqual(linted.code, 5, linted)
+        self.assertEqual([(pathlib.Path(p["file"]).name, p["line"]) for p in linted.lines if p["severity"] == "error"],
+                         [("reference.cpp", REFERENCE.count("\n") + 1), ("baseline.cpp", BASELINE.count("\n") + 1)])
 
     def test_a_failing_baseline(self):
         wrong = BASELINE.replace("y[i * N + j] = acc;", "y[i * N + j] = acc + (i == 3 ? 1.0f : 0.0f);")
