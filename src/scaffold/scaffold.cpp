@@ -18,6 +18,7 @@
 #include "scaffold/made_sizes.hpp"
 #include "scaffold/openmp.hpp"
 #include "scaffold/operator_task.hpp"
+#include "scaffold/reach.hpp"
 #include "scaffold/real_source.hpp"
 #include "scaffold/signature.hpp"
 #include "scaffold/words.hpp"
@@ -480,9 +481,11 @@ Result<void> draft_reference(const syntax::Clang& clang, const syntax::Unit& kep
       " itself: it proves equality with it, not correctness. Rewrite it as the definition of what is wanted.\n"
       "#include \"task.h\"\n\n" +
       needed_includes(definition, around.before) + unwritten_values(signature) + marker + real.source;
-  if (!real.vector_names.empty()) {
-    draft.notes.push_back("reference" + draft.extension + ": the function uses vector instructions (" +
-                          real.vector_names.front() + "), which have no form over `real`; write the reference by hand");
+  const auto vectors = over_real(reached_text(kept, function), language).vector_names;
+  if (!vectors.empty()) {
+    draft.notes.push_back(fmt::format(
+        "reference{}: the function uses vector instructions ({}), which have no form over `real`; write {} by hand",
+        draft.extension, vectors.front(), targets::cpu::reference_prototype(definition_of(signature), language)));
     return {};
   }
   if (!signature.ties.empty() || !trick.empty()) return {};  // it does not compile before somebody has completed it

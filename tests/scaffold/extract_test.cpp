@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "scaffold/programs.hpp"
+#include "scaffold/reach.hpp"
 #include "scaffold/real_source.hpp"
 #include "scaffold/words.hpp"
 
@@ -49,6 +50,30 @@ TEST(RealSource, ReplacesTypesLiteralsAndFunctions) {
             "double s = 1e-3 * x; real y = s + real(0.5f); long double z;");
   EXPECT_EQ(over_real("long double z; double w;", Language::cpp).source, "long double z; real w;");
   EXPECT_FALSE(over_real("__m256 v = _mm256_setzero_ps();", Language::cpp).vector_names.empty());
+}
+
+TEST(Reach, VectorsOfOtherFunctions_AreNotTheFunctions) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const auto unit = read_unit(*clang,
+                              "typedef float quad __attribute__((vector_size(16)));\n"
+                              "#define TWICE(a) ((quad)((a) + (a)))\n"
+                              "struct Pair { float a; float b; };\n"
+                              "static float total(quad v);\n"
+                              "static float total(float v) { return v; }\n"
+                              "static float total(quad v) { return v[0]; }\n"
+                              "void plain(const float* x, float* y) { Pair p{x[0], x[1]}; y[0] = total(p.a); }\n"
+                              "void wide(const quad* x, float* y) { y[0] = total(TWICE(x[0])); }\n",
+                              Language::cpp);
+  ASSERT_TRUE(unit.has_value() && unit->errors.empty());
+  const auto vectors = [&](const char* function) {
+    return over_real(reached_text(*unit, *unit->find(function)), Language::cpp).vector_names;
+  };
+  EXPECT_TRUE(vectors("plain").empty());
+  EXPECT_FALSE(vectors("wide").empty());
+  const std::string reached = reached_text(*unit, *unit->find("plain"));
+  EXPECT_NE(reached.find("struct Pair"), std::string::npos);
+  EXPECT_NE(reached.find("total(float v)"), std::string::npos);
 }
 
 TEST(Extract, KeepsWhatTheFunctionNeeds) {

@@ -228,6 +228,11 @@ std::string reference_header(const Definition& kernel) {
          declared(prototype(definition, Reader::reference));
 }
 
+std::string reference_prototype(const Definition& definition, model::Language language) {
+  return (language == model::Language::c ? "" : "extern \"C\" ") +
+         prototype(model::reference_definition(definition), Reader::reference);
+}
+
 std::string kernel_glue(const Definition& definition) {
   return glue(definition, Reader::kernel);
 }

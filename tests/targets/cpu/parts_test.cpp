@@ -41,6 +41,8 @@ TEST(TaskHeader, DeclaresConstantsAndPrototype) {
   EXPECT_NE(reference.find("void reference(const real* x, const real* g, real s, real* y, int64_t M);"),
             std::string::npos)
       << reference;
+  EXPECT_EQ(reference_prototype(small_task().definition, model::Language::cpp),
+            "extern \"C\" void reference(const real* x, const real* g, real s, real* y, int64_t M)");
   const std::string glue = kernel_glue(small_task().definition);
   EXPECT_NE(
       glue.find(
