@@ -131,6 +131,16 @@ base::Result<void> check(const DeviceFlags& flags) {
   return {};
 }
 
+base::Result<void> check_target(const DeviceFlags& flags, const model::Task& task) {
+  if (!flags.workers.empty() || !flags.defer.empty() || task.repo) return {};
+  TRY_ASSIGN(const DeviceName device, parse_device(flags.device));
+  if (device.kind == task.target || device.kind == model::device_kind(task.target)) return {};
+  const model::TargetDescription& target = model::target_of(task);
+  return base::fail(base::ErrorCode::unsupported,
+                    fmt::format("the task is for target {}, and device {} measures other kernels; choose device {}",
+                                task.target, flags.device, target.device.empty() ? task.target : target.device));
+}
+
 std::string place_of(const DeviceFlags& flags) {
   if (!flags.defer.empty()) return "by bundles in " + flags.defer;
   if (!flags.workers.empty()) {

@@ -52,6 +52,10 @@ base::Result<DeviceName> parse_device(const std::string& name);
 /// one another, the device's name is none, or a worker's command cannot be split into words.
 base::Result<void> check(const DeviceFlags& flags);
 
+/// Whether a device of this machine suits the task, before any worker is started; workers say themselves what they
+/// measure on. @error unsupported: it is one for other kernels; the message names one for these.
+base::Result<void> check_target(const DeviceFlags& flags, const model::Task& task);
+
 /// "on device cpu:1", "through the worker \"ssh host ...\"", "through 2 workers: ...", "by bundles in DIR".
 std::string place_of(const DeviceFlags& flags);
 

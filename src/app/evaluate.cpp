@@ -91,7 +91,7 @@ base::Result<model::Evaluation> evaluate(const Shell& shell, const EvalRequest& 
   delays.notice = ports.note;
   delays.waiting = [&](const model::DeviceWait& wait) { ports.note("accelopt: " + model::describe(wait)); };
   delays.progressed = [&](const model::StepShare& share) { ports.share(model::describe(share)); };
-  TRY_ASSIGN(const Config config, load_config(find_workspace(""), shell.environment));
+  TRY_ASSIGN(const Config config, load_config(find_workspace(request.workspace), shell.environment));
   TRY_ASSIGN(const auto evaluator,
              make_evaluator(shell, with_configured_workers(request.device, config), config, std::move(delays)));
   return judge_in(*evaluator, request, settings, ports, shell.stops.abort);

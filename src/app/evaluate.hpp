@@ -23,6 +23,7 @@ struct EvalRequest {
   const model::Task& task;
   std::optional<model::Solution> kernel{};  ///< none: the baseline, against itself
   DeviceFlags device{};
+  std::string workspace{};              ///< whose accelopt.toml holds; empty: as find_workspace finds it
   std::optional<std::uint64_t> seed{};  ///< of the inputs; none: drawn
   bool confirm = false;                 ///< as a run confirms its winner
   bool interpret = false;               ///< by the target's interpreter: verified, never timed

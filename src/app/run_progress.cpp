@@ -23,6 +23,7 @@ class Fold {
     it_.device = event.device;
     it_.iterations = event.iterations;
     it_.attempts.clear();  // a session tells all of its run again
+    it_.refused.clear();
     it_.doing = "the baseline is verified";
   }
   void operator()(const model::IterationStarted& event) {
@@ -31,6 +32,9 @@ class Fold {
   }
   void operator()(const model::AttemptMoved& event) {
     if (event.state == model::AttemptState::done) {
+      const bool refused = event.note.starts_with("no answer: ") || event.note.starts_with("no plan: ") ||
+                           event.note.starts_with("no fix: ");
+      if (refused) it_.refused = model::to_string(event.identity) + ": " + event.note;
       ++it_.attempts[event.note.empty() || event.status != model::Status::not_measured
                          ? std::string(to_string(event.status))
                          : std::string("NO_ANSWER")];
@@ -136,6 +140,7 @@ Json to_json(const RunProgress& progress) {
           {"attempts", progress.attempts},
           {"doing", progress.ended() ? "" : progress.doing},
           {"notes", progress.notes},
+          {"refused", progress.refused},
           {"spent",
            {{"calls", spent.usage.calls},
             {"tokens", spent.usage.tokens()},

@@ -28,6 +28,7 @@ struct RunProgress {
   std::map<std::string, int> attempts;  ///< that are done, by status
   std::string doing;                    ///< what was begun last, in words
   std::vector<std::string> notes;       ///< the last few
+  std::string refused;                  ///< the last answer that could not be used, and why; empty: there was none
   journal::Spent spent;
   std::optional<base::Json> result;  ///< of docs/json.md, once there is one
   bool closing = false;              ///< what it came to is on record, and its process is not gone yet

@@ -29,6 +29,7 @@ struct EvalOptions {
   bool confirm = false;
   bool interpret = false;
   bool host = false;
+  std::string workspace;
   std::string preset = "default";
   std::vector<std::string> against;
   std::string export_markdown;
@@ -87,6 +88,7 @@ base::Result<Exit> show_evaluation(app::Shell& shell, const EvalOptions& options
   app::EvalRequest request{
       .task = task,
       .device = options.device,
+      .workspace = options.workspace,
       .seed = options.seed,
       .confirm = options.confirm,
       .interpret = options.interpret,
@@ -168,6 +170,9 @@ void add_eval(CommandLine& app, Action& chosen) {
       "--against", &options->against,
       "NAME=FILE: another kernel of the task to compare with, raced against the same baseline; NAME=!COMMAND: a "
       "program of yours that prints the times of its calls (docs/tasks.md); repeatable");
+  command.option("--workspace", &options->workspace,
+                 "Folder of the runs, whose accelopt.toml names the workers (default: the nearest .accelopt here or "
+                 "above)");
   command.option("--export-markdown", &options->export_markdown, "Also write the verdict to this file, as Markdown");
   command.option("--seed", &options->seed, "Seed of the inputs (default: random)");
   declare(command, options->device);

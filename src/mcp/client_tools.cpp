@@ -53,11 +53,15 @@ Result<ToolResult> next_question(const Desk& desk, const Json& arguments, const 
         if (call.progress) call.progress(elapsed, progress.doing);
       });
   if (!questions) return tl::make_unexpected(questions.error());
-  if (questions->empty()) return no_question(progress);
+  // What a run that is done asked last needs no answer any more.
+  if (questions->empty() || progress.state.status == model::RunStatus::done) return no_question(progress);
   const llm::MailboxQuestion& first = questions->front();
-  return ToolResult{question_text(first, questions->size()),
+  const bool ended = progress.ended();
+  const std::string rests = fmt::format("run {} has ended ({}) and asks on when it is continued (tool: resume); ", run,
+                                        to_string(progress.state.status));
+  return ToolResult{(ended ? rests : "") + question_text(first, questions->size()),
                     {{"run", run},
-                     {"ended", false},
+                     {"ended", ended},
                      {"open", questions->size()},
                      {"question", {{"id", first.name}, {"role", first.role}, {"prompt", first.text}}}}};
 }

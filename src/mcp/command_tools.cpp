@@ -47,6 +47,26 @@ std::string tail(std::string text) {
   return text.size() <= kMostText ? text : "...\n" + text.substr(text.size() - kMostText);
 }
 
+/// The objects that it wrote, one a line; of problems, the first ones, each cut to what is read.
+void add_lines(Json& structured, const std::string& out) {
+  constexpr int kMostProblems = 50;
+  constexpr std::size_t kLongestProblem = 1000;
+  int problems = 0;
+  Json& lines = structured["lines"] = Json::array();
+  for (std::size_t at = 0; at < out.size();) {
+    const std::size_t end = std::min(out.find('\n', at), out.size());
+    Json line = base::json_or_discarded(out.substr(at, end - at));
+    at = end + 1;
+    if (!line.is_object()) continue;
+    if (text_at(line, "type") == "problem") {
+      if (++problems > kMostProblems) continue;
+      line["message"] = report::clip(text_at(line, "message"), kLongestProblem);
+    }
+    lines.push_back(std::move(line));
+  }
+  if (problems > kMostProblems) structured["left_out"] = problems - kMostProblems;
+}
+
 /// What it wrote, when it has ended.
 Result<ToolResult> outcome_of(const CommandTool& command, const fs::path& stem, int exit) {
   const auto written = base::read_foreign_file(stem.string() + ".out", kMostOutput);
@@ -61,14 +81,7 @@ Result<ToolResult> outcome_of(const CommandTool& command, const fs::path& stem, 
   if (!command.json) {
     result.structured["text"] = tail(out);
   } else {
-    Json lines = Json::array();
-    for (std::size_t at = 0; at < out.size();) {
-      const std::size_t end = std::min(out.find('\n', at), out.size());
-      Json line = base::json_or_discarded(out.substr(at, end - at));
-      if (line.is_object()) lines.push_back(std::move(line));
-      at = end + 1;
-    }
-    result.structured["lines"] = std::move(lines);
+    add_lines(result.structured, out);
   }
   if (result.text.empty()) result.text = exit == 0 ? "ok" : "a check failed";
   return result;
@@ -174,6 +187,7 @@ Tool command(const char* name, const char* title, const char* description, Effec
               "state": {"type": "string", "enum": ["done", "running"]}, "job": {"type": "string"},
               "ok": {"type": ["boolean", "null"], "description": "whether every check passed"},
               "lines": {"type": "array", "description": "the objects of docs/json.md"},
+              "left_out": {"type": "integer", "description": "problems beyond those in lines"},
               "text": {"type": "string"}}, "required": ["state", "job"]})json"),
           .run = {}};
 }
@@ -237,7 +251,7 @@ CommandTool evaluate_tool() {
                       "device": {"type": "string", "maxLength": 40, "description": "cpu, cpu:N or cuda:N"}})json"),
           [](const Desk& desk, const Json& arguments) -> Result<Words> {
             TRY_ASSIGN(const std::string task, path_of(desk, arguments, "task"));
-            Words words{"eval", task};
+            Words words{"eval", task, "--workspace=" + desk.workspace.string()};
             if (!text_at(arguments, "file").empty()) {
               TRY_ASSIGN(const std::string file, path_of(desk, arguments, "file"));
               words.push_back(file);

@@ -43,10 +43,14 @@ Result<ToolResult> start(Desk& desk, const Json& arguments, const Call& call) {
   TRY_ASSIGN(const app::Config config, app::load_config(desk.workspace, desk.shell.environment));
   TRY_ASSIGN(app::SearchFlags flags, search_flags(desk, arguments));
   if (text_at(arguments, "agents") == "client") {
+    if (!flags.agents.model.empty())
+      return base::fail(base::ErrorCode::invalid_argument,
+                        "\"model\" names who answers, and with agents=\"client\" you do; leave one of them out");
     app::let_client_answer(flags.agents, desk.workspace, call.client);
   }
   TRY_ASSIGN(const app::RunSettings settings, app::settings_from(flags, config, desk.shell.environment));
   TRY(app::check_language(settings.agents, config, task));
+  TRY(app::check_target(settings.device, task));
   const std::scoped_lock lock(desk.starting);
   TRY_ASSIGN(const auto journal, app::open_workspace(desk.workspace, journal::Access::read_write));
   TRY(check_room(desk, {}));

@@ -53,7 +53,9 @@ std::string interval_text(const Json& interval) {
 std::string next_step(const app::RunProgress& it) {
   switch (it.state.status) {
     case RunStatus::done:
-      return "It has ended: call result, then diff.";
+      return it.result && text_at(*it.result, "outcome") == "improved"
+                 ? "It has ended: call result, then diff."
+                 : "It has ended without a winner: call result to see why.";
     case RunStatus::interrupted:
       return "It was interrupted and everything is kept: call resume to continue it.";
     case RunStatus::waiting:
@@ -96,7 +98,7 @@ Tool status_tool(const Desk& desk) {
               "ended": {"type": "boolean"}, "device": {"type": "string"}, "iteration": {"type": "integer"},
               "iterations": {"type": "integer"}, "best": {"type": ["object", "null"]},
               "attempts": {"type": "object"}, "doing": {"type": "string"},
-              "notes": {"type": "array", "items": {"type": "string"}}, "spent": {"type": "object"},
+              "notes": {"type": "array", "items": {"type": "string"}}, "refused": {"type": "string"}, "spent": {"type": "object"},
               "trouble": {"type": "string"}}, "required": ["run", "status", "ended"]})json"),
           .run = [&desk](const Json& arguments, const Call& call) { return status(desk, arguments, call); }};
 }
@@ -276,6 +278,7 @@ std::string progress_text(const app::RunProgress& it) {
                       report::format_seconds(it.spent.wall_seconds));
   if (it.spent.usage.usd) text += fmt::format(", ${:.4f}", *it.spent.usage.usd);
   for (const std::string& note : it.notes) text += "\nnote: " + quoted(note);
+  if (!it.refused.empty()) text += "\nthe last answer that could not be used: " + quoted(it.refused);
   return text + "\n" +
          (it.ended() ? next_step(it)
                      : "It goes on" + (it.doing.empty() ? "" : " (" + quoted(it.doing) + ")") + ": call status again.");

@@ -165,8 +165,19 @@ Reading read_folder(const fs::path& folder_or_toml, ReferenceRuns runs = Referen
 Result<model::Task> load_task(const fs::path& folder_or_toml, ReferenceRuns reference) {
   Reading reading = read_folder(folder_or_toml, reference);
   if (reading.problems.empty()) return std::move(reading.task);
-  std::string message = base::joined(reading.problems, "\n",
-                                     [&](const Problem& problem) { return to_string(problem, reading.toml.string()); });
+  // A message is read by somebody: what comes first tells what is wrong, and `accelopt lint` tells all.
+  constexpr std::size_t kMostProblems = 50;
+  constexpr std::size_t kLongestProblem = 1000;
+  const std::size_t left_out = reading.problems.size() - std::min(reading.problems.size(), kMostProblems);
+  reading.problems.resize(reading.problems.size() - left_out);
+  std::string message = base::joined(reading.problems, "\n", [&](const Problem& problem) {
+    const std::string text = to_string(problem, reading.toml.string());
+    if (text.size() <= kLongestProblem) return text;
+    std::size_t end = kLongestProblem;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;  // within a character
+    return text.substr(0, end) + " ...";
+  });
+  if (left_out > 0) message += "\nand " + std::to_string(left_out) + " more";
   return fail(reading.code, std::move(message));
 }
 

@@ -52,6 +52,26 @@ TEST(ConfiguredWorkers, MeasureWhereNothingElseIsSaid) {
   EXPECT_TRUE(with_configured_workers(compiled, config).workers.empty());
 }
 
+TEST(CheckTarget, ADeviceForOtherKernels_IsRefused) {
+  model::Task task;
+  const auto suits = [&](const char* target, const char* device) {
+    task.target = target;
+    DeviceFlags flags;
+    flags.device = device;
+    return check_target(flags, task);
+  };
+  EXPECT_TRUE(suits("cpu", "cpu:1"));
+  EXPECT_TRUE(suits("cuda", "cuda:0"));
+  EXPECT_TRUE(suits("triton", "cuda:0"));
+  const auto refused = suits("cuda", "cpu");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message,
+            "the task is for target cuda, and device cpu measures other kernels; choose device cuda:0");
+  DeviceFlags elsewhere;
+  elsewhere.workers = {{"ssh host accelopt worker", ""}};
+  EXPECT_TRUE(check_target(elsewhere, task)) << "it says itself what it has";
+}
+
 TEST(PlaceOf, Workers_AreNamed) {
   EXPECT_EQ(place_of(through({{"ssh a"}})), "through the worker \"ssh a\"");
   EXPECT_EQ(place_of(through({{"ssh a", "one"}, {"ssh b"}})), "through 2 workers: \"one\", \"ssh b\"");

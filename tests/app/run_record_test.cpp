@@ -12,6 +12,7 @@
 #include "app/workspace.hpp"
 #include "base/files.hpp"
 #include "journal/control.hpp"
+#include "report/event_json.hpp"
 
 namespace accelopt::app {
 namespace {
@@ -153,6 +154,27 @@ TEST_F(RunRecord, Progress_ProcessStillCloses_HasNotEnded) {
   session.ended = true;
   ASSERT_TRUE(control->beat(session, {}));
   EXPECT_TRUE(progress().ended());
+}
+
+TEST_F(RunRecord, Progress_TellsTheLastAnswerThatCouldNotBeUsed) {
+  const std::string id = "20261121-101500-3fa9c1";
+  const auto control = journal::open_control(workspace(), journal::Access::read_write).value();
+  journal::Session session;
+  session.started_ms = session.beat_ms = 1000;
+  session.ended = true;
+  session.number = control->begin_session(id, session).value();
+  const auto line = [](const char* note) {
+    return journal::EventLine{
+        0, 1000,
+        base::canonical(report::event_json(model::AttemptMoved{
+            .identity = {0, 0, 1, 0, 0}, .state = model::AttemptState::done, .title = {}, .ratio = {}, .note = note}))};
+  };
+  ASSERT_TRUE(control->beat(session, {line("no answer: it holds no kernel"), line(model::kKnownAlready)}));
+
+  const RunProgress progress = read_progress(workspace(), id).value();
+
+  EXPECT_EQ(progress.refused, "i0.b0.p1.a0.f0: no answer: it holds no kernel");
+  EXPECT_EQ(to_json(progress)["refused"], progress.refused);
 }
 
 TEST_F(RunRecord, ARunWithoutItsProcess_IsDeadWhereverItIsRead) {

@@ -212,8 +212,10 @@ class TheClientIsTheModel(McpCase):
         client.call("answer", run=run, question=question["id"], text=self.text_of(question, 1))
         with self.assertRaisesRegex(ToolError, "answer already|nobody asks"):
             client.call("answer", run=run, question=question["id"], text="another")
+        support.until(lambda: client.call("next_question", run=run)["open"], "the next question comes")
         client.call("stop", run=run, now=True)
         client.follow(run)
+        self.assertTrue(client.call("next_question", run=run)["ended"])
 
     def first_question(self, client, run):
         return support.until(lambda: client.call("next_question", run=run)["question"], "a question comes")
@@ -286,7 +288,7 @@ class Tools(McpCase):
 
     def test_commands(self):
         self.task()
-        self.file("faster.cpp", support.FASTER)
+        self.file("faster.cpp", chat_script.steady_kernel("speed=2"))  # known to the workspace's worker alone
         client = self.client()
         self.assertEqual(self.finish(client, "lint", task="task")["ok"], True)
         broken = self.task("broken", definition=support.TASK.replace('dtype = "float32"', 'dtype = "float31"'))
@@ -294,6 +296,10 @@ class Tools(McpCase):
         problems = self.finish(client, "lint", task="broken")
         self.assertFalse(problems["ok"])
         self.assertIn("float31", problems["lines"][0]["message"])
+        (broken / "task.toml").write_text("\n".join(f"x{number} = 1" for number in range(60)))
+        problems = self.finish(client, "lint", task="broken")
+        self.assertEqual(len(problems["lines"]), 50)
+        self.assertGreater(problems["left_out"], 9)
         estimate = self.finish(client, "estimate", task="task", iterations=2)
         self.assertEqual(estimate["lines"][0]["type"], "estimate")
         verdict = self.finish(client, "evaluate", task="task", file="faster.cpp")["lines"][0]
@@ -365,6 +371,8 @@ class Hostile(McpCase):
                 ("start", {"task": "task", "iterations": 0}, "1 or more"), ("start", {"task": "task", "api_key": "x"}, "no member"),
                 ("start", {"task": "task", "max_time": "soon"}, "soon"), ("start", {"task": "task", "max_time": ""}, "write 90s"),
                 ("start", {"task": "task", "max_device_seconds": ""}, "write 90s"), ("start", {"task": "task", "model": "none"}, "none"),
+                ("start", {"task": "task", "model": "x", "agents": "client"}, "leave one of them out"),
+                ("start", {"task": "task", "device": "cuda:0"}, "target cpu, and device cuda:0"),
                 ("status", {"run": "20990101"}, "run"), ("result", {"run": "x"}, "run"), ("lint", {"job": "../../x"}, "no job"),
                 ("steer", {"run": "x", "hint": "y"}, "run"), ("diff", {"run": ""}, "run")]:
             with self.subTest(tool, arguments=arguments), self.assertRaisesRegex(ToolError, pattern):

@@ -15,6 +15,17 @@ using base::Problem;
 using base::Severity;
 namespace fs = std::filesystem;
 
+TEST(LoadTask, ThousandsOfMistakes_AreToldInAShortMessage) {
+  const auto folder = base::TemporaryFolder::create("task-folder").value();
+  std::string toml;
+  for (int i = 0; i < 2000; ++i) toml += "x" + std::to_string(i) + std::string(2000, 'y') + " = 1\n";
+  ASSERT_TRUE(base::write_file(folder.path() / "task.toml", toml));
+  const auto task = load_task(folder.path());
+  ASSERT_FALSE(task);
+  EXPECT_LT(task.error().message.size(), 60'000U);
+  EXPECT_NE(task.error().message.find(" more"), std::string::npos);
+}
+
 TEST(SuiteTasks, AreTheSubFoldersWithATaskSortedByName) {
   const auto folder = base::TemporaryFolder::create("accelopt-suite");
   ASSERT_TRUE(folder);
