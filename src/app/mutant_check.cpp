@@ -165,6 +165,13 @@ class Checker {
                  "init = \"integers(low, high)\", families = [\"extremes\"], larger workloads");
       return {};
     }
+    if (mutant.kind == MutantKind::scalar) {
+      add(mutant, MutantFate::accepted, nearest);
+      report(Severity::advice, "inputs",
+             "weak: accepts the mutant " + base::in_quotes(mutant.name) + " (" + mutant.does +
+                 "), so kernels may ignore it too; draw it from a range of values that the output tells apart");
+      return {};
+    }
     std::string key = "inputs";
     std::string mend;
     const model::Numerics& numerics = task_.definition.numerics;

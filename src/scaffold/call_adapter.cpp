@@ -8,6 +8,7 @@
 #include <set>
 #include <vector>
 
+#include "scaffold/drawn_values.hpp"
 #include "scaffold/parameter_type.hpp"
 
 namespace accelopt::scaffold {
@@ -107,8 +108,9 @@ class Adapter {
       }
       arguments += (arguments.empty() ? "" : ", ") + extent;
     }
-    const std::string condition =
-        joined(joined(joined(constants_hold(), sizes_hold()), sizes_are_verified()), tensors_are_disjoint(is_disjoint));
+    TRY(refuse_fixed_tensors(task_));
+    std::string condition = joined(joined(constants_hold(), sizes_hold()), sizes_are_verified());
+    condition = joined(joined(condition, scalars_are_verified()), tensors_are_disjoint(is_disjoint));
     const std::string indent = condition.empty() ? "  " : "    ";
     const std::string declared = result.empty() ? "" : function_.return_type + " " + result + " = 0;\n" + indent;
     const std::string call = indent + declared + callee + "(" + arguments + ");\n";
@@ -215,6 +217,18 @@ class Adapter {
       }
       std::set<std::string> divisors;
       if (smallest) condition = joined(condition, extent_of(axis, divisors) + " >= " + std::to_string(*smallest));
+    }
+    return condition;
+  }
+
+  /// That no scalar has a value with which no kernel was verified.
+  std::string scalars_are_verified() const {
+    std::string condition;
+    for (const model::TensorSpec& input : task_.definition.inputs) {
+      const syntax::Parameter* const parameter = input.shape ? nullptr : parameter_of(input.name);
+      if (parameter == nullptr) continue;
+      const ScalarParameter scalar{parameter->name, parameter->value_type};
+      condition = joined(condition, values_are_drawn(task_, input, scalar, language_));
     }
     return condition;
   }

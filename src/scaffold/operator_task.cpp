@@ -124,9 +124,10 @@ class TomlOfCall {
     else if (number && tensor.shape)
       line("init = \"normal(0, 1)\"");
     else
-      open(
-          "init", place + ".init",
-          tensor.shape ? "how its elements are drawn, like \"integers(0, 100)\"" : "its value, like \"constant(0.5)\"");
+      open("init", place + ".init",
+           tensor.shape ? "how its elements are drawn, like \"integers(0, 100)\""
+           : number     ? "the values that callers give it, like \"uniform(0.5, 2)\"; kernels may rely on a constant"
+                        : "the values that callers give it, like \"integers(0, 100)\"; kernels may rely on a constant");
   }
   void write_workload(const std::string& role, const std::function<std::int64_t(std::int64_t)>& extent) {
     section("[[workloads]]");

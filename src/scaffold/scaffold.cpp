@@ -9,18 +9,18 @@
 #include <set>
 
 #include "base/files.hpp"
-#include "base/hash.hpp"
 #include "model/target_description.hpp"
 #include "scaffold/bit_tricks.hpp"
+#include "scaffold/drawn_values.hpp"
 #include "scaffold/entry_content.hpp"
 #include "scaffold/extract.hpp"
 #include "scaffold/kernel_text.hpp"
-#include "scaffold/made_sizes.hpp"
 #include "scaffold/openmp.hpp"
 #include "scaffold/operator_task.hpp"
 #include "scaffold/reach.hpp"
 #include "scaffold/real_source.hpp"
 #include "scaffold/signature.hpp"
+#include "scaffold/task_toml.hpp"
 #include "scaffold/words.hpp"
 #include "suites/task_folder.hpp"
 #include "syntax/edit.hpp"
@@ -36,7 +36,6 @@ using base::Result;
 
 /// Extent of an axis that nothing states: only for reading the made files, never written.
 constexpr std::int64_t kAnyExtent = 64;
-constexpr std::string_view kOpen = "\"?\"";
 
 /// The folder's files before they are written.
 struct Draft {
@@ -48,39 +47,6 @@ struct Draft {
   std::vector<std::string> open;
   std::vector<std::string> notes;
 };
-
-/// Text of a task.toml, and which of its lines are left open.
-class TomlText {
- public:
-  void line(const std::string& text) {
-    text_ += text + "\n";
-    ++lines_;
-  }
-  void section(const std::string& header) {
-    line("");
-    line(header);
-    section_ = header;
-  }
-  /// `place` names the key for people: "axes.K".
-  void open(const std::string& key, const std::string& place, const std::string& comment) {
-    line(key + " = " + std::string(kOpen) + "  # " + comment);
-    open_.push_back("task.toml:" + std::to_string(lines_) + ": " + place);
-  }
-  const std::string& text() const { return text_; }
-  const std::vector<std::string>& places() const { return open_; }
-
- private:
-  std::string text_;
-  std::string section_;
-  std::vector<std::string> open_;
-  int lines_ = 0;
-};
-
-std::string list(const std::vector<std::string>& texts) {
-  std::string result;
-  for (const std::string& text : texts) result += (result.empty() ? "\"" : ", \"") + text + "\"";
-  return "[" + result + "]";
-}
 
 /// The definition as far as it is stated, with kAnyExtent for what is open: enough for the headers that the files
 /// include.
@@ -118,67 +84,6 @@ model::Definition definition_of(const Signature& signature) {
   return definition;
 }
 
-void write_tensor(TomlText& toml, const KernelParameter& parameter, const Stated& stated) {
-  const bool input = parameter.role != ParameterRole::output;
-  const std::string key = !input ? "outputs" : parameter.role == ParameterRole::inout ? "inout" : "inputs";
-  toml.section("[[" + key + "]]");
-  toml.line("name = \"" + parameter.task_name + "\"");
-  const std::string place = key + "." + parameter.name;
-  if (parameter.shape) {
-    toml.line("shape = " + list(*parameter.shape));
-  } else if (parameter.is_tensor) {
-    toml.open("shape", place + ".shape", "names of axes, outermost first, like [\"M\", \"K\"]");
-  }
-  toml.line("dtype = \"" + std::string(model::to_string(parameter.dtype)) + "\"");
-  if (!parameter.ties.empty()) toml.line("ties = \"" + parameter.ties + "\"");
-  if (!input) return;
-  const auto init = stated.inits.find(parameter.name);
-  if (init != stated.inits.end()) {
-    toml.line("init = \"" + init->second + "\"");
-  } else {
-    toml.open("init", place + ".init",
-              model::is_floating(parameter.dtype)
-                  ? "how its elements are drawn, like \"normal(0, 1)\" or \"uniform(0, 1)\""
-                  : "how its elements are drawn, like \"integers(0, 100)\"");
-  }
-  if (parameter.is_tensor && init != stated.inits.end() && init->second.starts_with("integers(") &&
-      !model::is_floating(parameter.dtype))
-    toml.line("families = [\"extremes\"]  # also with many of the range's largest and smallest numbers");
-  if (parameter.is_tensor && model::is_floating(parameter.dtype)) {
-    toml.line(
-        "# families = [\"positive\", \"scaled\", \"heavy\", \"sparse\", \"rows\"]  # those the function is defined "
-        "for");
-  }
-}
-
-void write_workload(TomlText& toml, const MadeWorkload& workload) {
-  toml.section("[[workloads]]");
-  toml.line("name = \"" + workload.name + "\"");
-  std::string axes;
-  for (const auto& [axis, extent] : workload.extents)
-    axes += (axes.empty() ? "" : ", ") + axis + " = " + std::to_string(extent);
-  if (!axes.empty()) toml.line("axes = { " + axes + " }");
-  toml.line("role = \"" + std::string(model::to_string(workload.role)) + "\"");
-}
-
-/// Bytes that must move at least: every tensor once, but what may stay unread. Empty while a shape is open.
-std::string least_bytes(const Signature& signature) {
-  std::string sum;
-  for (const KernelParameter& parameter : signature.parameters) {
-    if (!parameter.is_tensor) continue;
-    if (!parameter.shape) return "";
-    const bool read = parameter.role != ParameterRole::output && signature.reads_everything;
-    const bool written = parameter.role == ParameterRole::output ||
-                         (parameter.role == ParameterRole::inout && parameter.is_always_written);
-    const std::size_t times = (read ? 1 : 0) + (written ? 1 : 0);
-    if (times == 0) continue;
-    std::string product = std::to_string(times * model::size_of(parameter.dtype));
-    for (const std::string& axis : *parameter.shape) product += "*" + axis;
-    sum += (sum.empty() ? "" : " + ") + product;
-  }
-  return sum;
-}
-
 model::Entry entry_of(const Signature& signature, const ScaffoldOptions& options, const std::string& function) {
   std::error_code problem;
   fs::path file = fs::relative(fs::absolute(options.file), fs::absolute(options.folder), problem);
@@ -193,82 +98,6 @@ model::Entry entry_of(const Signature& signature, const ScaffoldOptions& options
                                                                : parameter.task_name);
   }
   return entry;
-}
-
-void write_entry(TomlText& toml, const model::Entry& entry) {
-  toml.section("[entry]");
-  toml.line("file = \"" + entry.file + "\"");
-  toml.line("function = \"" + entry.function + "\"");
-  toml.line("args = " + list(entry.args));
-  if (!entry.returns.empty()) toml.line("returns = \"" + entry.returns + "\"");
-  toml.line("content = \"" + entry.content +
-            "\"  # of the code that the task was made from: best refuses to replace another");
-  toml.line("# flags = [\"-O2\"]  # of your own build; without it, those in its compile_commands.json");
-}
-
-std::string format_toml(const Signature& signature, const Stated& stated, Draft& draft) {
-  const std::string& function = draft.task.entry->function;
-  TomlText toml;
-  toml.line(
-      "# Made by accelopt init. A \"?\" has to be filled in before the task can run; accelopt lint names each by its "
-      "line.");
-  toml.line("schema = " + std::to_string(model::schema_of(draft.task)));
-  toml.line("name = \"" + plain_name(function) + "\"");
-  toml.line("op_type = \"" + draft.task.definition.op_type + "\"");
-  const std::string& description = draft.task.definition.description;
-  if (!description.empty()) toml.line("description = \"" + description + "\"");
-  toml.line("target = \"cpu\"");
-  if (draft.task.definition.small_floats == model::SmallFloats::native) toml.line("small_floats = \"native\"");
-  toml.line("# The reference was derived from the function: it proves equality, not correctness, until it is edited.");
-  toml.line("derived_reference = \"" + base::sha256_hex(draft.reference) + "\"");
-  toml.section("[axes]");
-  for (const KernelAxis& axis : signature.axes) {
-    if (axis.is_variable) {
-      toml.line(axis.name + " = \"var\"");
-    } else if (axis.constant) {
-      toml.line(axis.name + " = " + std::to_string(*axis.constant));
-    } else {
-      toml.open(axis.name, "axes." + axis.name,
-                axis.is_parameter
-                    ? "\"var\" and an extent in each workload, or the one extent that the kernel may rely on"
-                    : "the axis's extent");
-    }
-  }
-  for (const ParameterRole role : {ParameterRole::input, ParameterRole::inout, ParameterRole::output}) {
-    for (const KernelParameter& parameter : signature.parameters) {
-      if (parameter.role == role) write_tensor(toml, parameter, stated);
-    }
-  }
-  for (const TieValues& values : signature.ties) {
-    toml.section("[[ties]]");
-    toml.line("name = \"" + values.name + "\"");
-    toml.line("shape = " + list(values.shape));
-    toml.line("dtype = \"" + std::string(model::to_string(values.dtype)) + "\"");
-  }
-  for (const MadeWorkload& workload : made_workloads(signature, draft.baseline)) {
-    if (workload.name == "check") {
-      toml.line("");
-      toml.line(
-          "# Other sizes, so that a kernel for one size cannot pass: change them where the function does not take "
-          "them. Smaller ones than here are left to the function's own code by the patch.");
-    }
-    write_workload(toml, workload);
-  }
-  toml.section("[numerics]");
-  toml.line("lower_precision = false");
-  toml.section("[cost]");
-  toml.line("# flops = \"2*M*N*K\"  # floating-point operations that any implementation must do");
-  const char* const partly = signature.reads_everything ? "" : "  # inputs are not counted: data says how much is read";
-  if (const std::string bytes = least_bytes(signature); !bytes.empty()) toml.line("bytes = \"" + bytes + "\"" + partly);
-  toml.section("[cpu]");
-  const bool threaded = has_omp_parallel(draft.baseline);
-  threaded ? toml.open("threads", "cpu.threads", kThreadsToState) : toml.line("threads = 1");
-  toml.line("cache = \"cold\"");
-  write_entry(toml, *draft.task.entry);
-  draft.open.insert(draft.open.begin(), toml.places().begin(), toml.places().end());
-  for (const TieValues& values : signature.ties)
-    draft.open.push_back("reference" + draft.extension + ": what is to be written to " + values.name);
-  return toml.text();
 }
 
 /// The text without declarations of the function that are not its definition. What `init` takes returns nothing, so
@@ -438,6 +267,24 @@ std::string with_real_parameters(const std::string& definition) {
   });
 }
 
+/// How inputs are drawn goes into the draft's task, as far as it is stated.
+Result<void> take_stated_inits(const Signature& signature, const Stated& stated, Draft& draft) {
+  for (const KernelParameter& parameter : signature.parameters) {
+    const auto init = stated.inits.find(parameter.name);
+    if (init == stated.inits.end()) continue;
+    for (model::TensorSpec& input : draft.task.definition.inputs) {
+      if (input.name != parameter.task_name) continue;
+      TRY_ASSIGN(input.init, model::parse_init(init->second));
+      if (!input.shape && is_one_value(input.init))
+        draft.notes.push_back(fmt::format(
+            "{} is drawn as one value, {}: kernels may rely on it, and the patch calls the winner for it alone; where "
+            "callers give others, draw it from a range, like {}",
+            parameter.name, init->second, model::is_floating(input.dtype) ? "uniform(0.5, 2)" : "integers(0, 100)"));
+    }
+  }
+  return {};
+}
+
 /// Errors of the reference as it is built with `real` being float.
 Result<std::size_t> errors_in_float(const syntax::Clang& clang, const std::string& source, const Signature& signature,
                                     model::Language language) {
@@ -534,13 +381,19 @@ Result<Draft> make_draft(const syntax::Clang& clang, const ScaffoldOptions& opti
              language, draft.notes);
   TRY(draft_reference(clang, unit, adapted, around, *function, draft));
   draft.task.definition = definition_of(signature);
+  TRY(take_stated_inits(signature, stated, draft));
   draft.task.definition.name = plain_name(extract.function);
   draft.task.definition.op_type = options.op_type.empty() ? function_name(extract.function) : options.op_type;
   draft.task.definition.description = comment_above(extracted, *original);
   draft.task.entry = entry_of(signature, options, extract.function);
   TRY_ASSIGN(draft.task.entry->content, content_of(clang, source, language, extract.function, folders));
   draft.task.baseline = {language, {{"baseline" + draft.extension, draft.baseline}}};
-  draft.toml = format_toml(signature, stated, draft);
+  draft.task.reference = {"reference" + draft.extension, draft.reference};
+  TomlDraft toml = task_toml(signature, stated, draft.task);
+  draft.toml = std::move(toml.text);
+  draft.open.insert(draft.open.begin(), toml.open.begin(), toml.open.end());
+  for (const TieValues& values : signature.ties)
+    draft.open.push_back("reference" + draft.extension + ": what is to be written to " + values.name);
   return draft;
 }
 

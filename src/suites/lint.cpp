@@ -226,6 +226,12 @@ class Linter {
     }
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const model::TensorSpec& input = inputs[i];
+      if (!input.shape && is_fixed(input) && task_.entry) {
+        report(Severity::advice, "inputs[" + std::to_string(i) + "].init",
+               in_quotes(input.name) +
+                   " is one value, so a kernel that ignores it passes, and the patch calls the winner for that value "
+                   "alone; where callers give others, draw it from a range");
+      }
       if (!input.shape || !is_floating(input.dtype) || is_fixed(input)) continue;
       const auto first =
           static_cast<std::size_t>(std::find_if(inputs.begin(), inputs.end(), is_inout) - inputs.begin());

@@ -2,6 +2,9 @@
 #include "suites/mutants.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
 #include <utility>
 
 #include "model/target_description.hpp"
@@ -61,6 +64,13 @@ std::string of_number(DType dtype, const std::string& expression) {
   return helper.empty() ? "(" + type + ")(" + expression + ")" : helper + "_from_float((float)(" + expression + "))";
 }
 
+/// As few digits as tell the number from all others.
+std::string shortest_text(double value) {
+  std::array<char, 32> buffer;
+  const auto [end, problem] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
+  return {buffer.data(), end};
+}
+
 constexpr const char* kRounding = R"(
 static inline float rounded(float value, unsigned dropped) {  /* to nearest, ties to even, with fewer bits of fraction */
   uint32_t bits;
@@ -85,6 +95,7 @@ class MutantGenerator {
     for_outputs(MutantKind::last_tile, "last tile skipped", &MutantGenerator::last_tile);
     shorten_reductions();
     for_outputs(MutantKind::row, "one row unwritten", &MutantGenerator::row);
+    fix_scalars();
     mutate_input();
     mutants_.push_back(without_epsilon(task_));
     for (const Rounding& rounding : roundings()) add_rounded(rounding);
@@ -274,6 +285,38 @@ class MutantGenerator {
                                        " * (skipped * inner));\n  }\n");
     }
     add_on_changed(MutantKind::reduction, name, "the last 1 % along " + axis + " (at least one) counts as 0", changes);
+  }
+
+  void fix_scalars() {
+    const std::vector<TensorSpec>& inputs = definition_.inputs;
+    const auto is_scalar = [](const TensorSpec& input) { return !input.shape; };
+    const bool several = std::count_if(inputs.begin(), inputs.end(), is_scalar) > 1;
+    for (const TensorSpec& input : inputs) {
+      if (!is_scalar(input)) continue;
+      const std::string value = shortest_text(some_value(input));
+      add(MutantKind::scalar, several ? "scalar ignored (" + input.name + ")" : "scalar ignored",
+          input.name + " counts as " + value + ", whatever it is", {},
+          call_of_baseline(definition_, {{input.name, of_number(input.dtype, value)}}));
+    }
+  }
+
+  /// One that the first workload may draw.
+  [[nodiscard]] double some_value(const TensorSpec& scalar) const {
+    const model::Workload& workload = task_.workloads.front();
+    const model::InitSpec& declared = model::init_of(workload, scalar);
+    const auto known = model::bound(declared, model::bind_axes(definition_, workload));
+    const model::InitSpec& spec = known ? *known : declared;
+    switch (spec.kind) {
+      case model::InitKind::zeros:
+      case model::InitKind::permutation:
+        return 0;
+      case model::InitKind::ones:
+        return 1;
+      case model::InitKind::values:
+        return spec.values.front();
+      default:
+        return model::is_floating(scalar.dtype) ? spec.first : std::ceil(spec.first);
+    }
   }
 
   void mutate_input() {

@@ -21,6 +21,7 @@ enum class MutantKind {
   statistics,
   maximum,
   row,
+  scalar,
   mutated_input,
   epsilon,
   lower_precision,

@@ -78,7 +78,7 @@ TEST_F(Kinds, SearchesThatEndEarly_CostTheirResultAlone) {
       "int f(const float* x, float a, int n) {\n  for (int i = 0; i < n; ++i) {\n    if (x[i] > a) return i;\n  }\n  "
       "return -1;\n}",
       "int main() { float x[3] = {1, 2, 3}; std::printf(\"%d\\n\", f(x, 1.5f, 3)); }",
-      {.shapes = {"x=n"}, .axes = {"n=64"}, .inits = {"x=normal(0, 1)", "a=constant(2)"}});
+      {.shapes = {"x=n"}, .axes = {"n=64"}, .inits = {"x=normal(0, 1)", "a=uniform(1, 3)"}});
   EXPECT_EQ(task.definition.cost.bytes, "4");
 }
 
@@ -87,7 +87,7 @@ TEST_F(Kinds, InPlace_IsInout) {
       patched("// Scales\n// \"x\".\nvoid f(float* x, float a, int n) { for (int i = 0; i < n; ++i) x[i] = x[i] * a; }",
               "int main() { float x[3] = {1, 2, 3}; f(x, 2.5f, 3); std::printf(\"%g %g %g\\n\", double(x[0]), "
               "double(x[1]), double(x[2])); }",
-              {.inouts = {"x=n"}, .axes = {"n=64"}, .inits = {"x=normal(0, 1)", "a=constant(2)"}});
+              {.inouts = {"x=n"}, .axes = {"n=64"}, .inits = {"x=normal(0, 1)", "a=uniform(1, 3)"}});
   ASSERT_EQ(task.definition.outputs.size(), 1U);
   EXPECT_TRUE(task.definition.outputs[0].inout);
   EXPECT_EQ(task.definition.description, "Scales x .");
@@ -245,7 +245,7 @@ TEST_F(Kinds, HalfAndUnsigned_KeepTheirTypes) {
       {.shapes = {"x=n", "a=n"},
        .outputs = {"y=n"},
        .axes = {"n=64"},
-       .inits = {"x=uniform(0, 100)", "a=integers(0, 65536)", "k=integers(0, 9)"}});
+       .inits = {"x=uniform(0, 100)", "a=integers(0, 65536)", "k=integers(0, 10)"}});
   EXPECT_EQ(task.definition.small_floats, model::SmallFloats::native);
   EXPECT_EQ(task.definition.outputs[0].dtype, model::DType::uint64);
 }

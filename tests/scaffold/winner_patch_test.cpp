@@ -266,6 +266,37 @@ TEST(WinnerPatch, LeavesCallersInPlaceAndSmallSizesToTheOldBody) {
                       "g++ -std=c++20");
 }
 
+TEST(WinnerPatch, LeavesScalarsThatWereNeverDrawnToTheOldBody) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const Repository repository("blend.c",
+                              "#include <stdio.h>\n"
+                              "void blend(const float *x, float *z, float alpha, int power, int n) {\n"
+                              "  for (int i = 0; i < n; ++i) {\n    z[i] = alpha;\n"
+                              "    for (int p = 0; p < power; ++p) z[i] *= x[i];\n  }\n}\n"
+                              "int main(void) {\n  float x[8] = {2}, y[8], z[8];\n  blend(x, y, 0.5f, 2, 8);\n"
+                              "  blend(x, z, 3, 5, 8);\n  printf(\"%g %g\\n\", y[0], z[0]);\n  return 0;\n}\n");
+  ScaffoldOptions options;
+  options.file = repository.file();
+  options.function = "blend";
+  options.stated = {{"x=n"}, {"z=n"}, {}, {"n=64"}, {}, {"x=normal(0, 1)", "alpha=constant(0.5)", "power=constant(2)"}};
+  options.folder = repository.path() / "task";
+  const auto report = scaffold_task(*clang, options);
+  ASSERT_TRUE(report.has_value()) << report.error().message;
+  ASSERT_EQ(report->notes.size(), 2U);
+  EXPECT_EQ(report->notes[0].find("alpha is drawn as one value, constant(0.5): "), 0U) << report->notes[0];
+  const auto task = suites::load_task(options.folder);
+  ASSERT_TRUE(task.has_value()) << task.error().message;
+  expect_same_answers(repository, *task,
+                      solution(model::Language::c,
+                               "#include \"task.h\"\n"
+                               "void kernel(const float* x, float alpha, int power, float* z, int64_t n) {\n"
+                               "  (void)alpha, (void)power;\n"
+                               "  for (int64_t i = 0; i < n; ++i) z[i] = 0.5f * x[i] * x[i];\n}\n"),
+                      "gcc -Werror");
+  EXPECT_NE(repository.read("src/blend.c").find(" && alpha == 0.5f && power == 2 && "), std::string::npos);
+}
+
 TEST(WinnerPatch, TensorsThatAreRestrictOrChangedInPlaceAreNotCompared) {
   const auto clang = load_clang();
   if (!clang) GTEST_SKIP() << "libclang is not installed";

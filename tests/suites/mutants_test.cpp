@@ -43,7 +43,7 @@ std::string skipped(const model::Task& task, std::string_view name) {
 
 TEST(Mutants, AreTheBaselineUnderAnotherNameAndAKernelThatSpoilsIt) {
   const std::vector<Mutant> mutants = derive_mutants(product());
-  ASSERT_EQ(mutants.size(), 10U);
+  ASSERT_EQ(mutants.size(), 11U);
   for (const Mutant& mutant : mutants) {
     if (mutant.kind == MutantKind::epsilon) continue;
     EXPECT_EQ(mutant.skipped, "") << mutant.name;
@@ -112,6 +112,18 @@ TEST(Mutants, SpoilOneOutputAtATimeAndOneReductionAtATime) {
   EXPECT_NE(over_k.find("changed_rhs"), std::string::npos);
   const std::string over_r = find(mutants, "1 % of the reduction skipped (over R)").solution.sources[0].text;
   EXPECT_EQ(over_r.find("changed_lhs"), std::string::npos);
+}
+
+TEST(Mutants, AScalarCountsAsOneOfItsValues) {
+  model::Task task = product();
+  const auto call = [&](const char* init) {
+    task.definition.inputs[2].init = *model::parse_init(init);
+    const std::string text = find(derive_mutants(task), "scalar ignored").solution.sources[0].text;
+    return text.substr(text.rfind("  baseline_of_the_task("));
+  };
+  EXPECT_EQ(call("constant(0.5)"), "  baseline_of_the_task(lhs, rhs, (float)(0.5), y, M);\n}\n");
+  EXPECT_EQ(call("uniform(1, 2)"), "  baseline_of_the_task(lhs, rhs, (float)(1), y, M);\n}\n");
+  EXPECT_EQ(call("ones"), "  baseline_of_the_task(lhs, rhs, (float)(1), y, M);\n}\n");
 }
 
 TEST(Mutants, ACopyIsOfTheInputOfTheSameShapeIfThereIsOne) {
