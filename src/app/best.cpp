@@ -252,6 +252,7 @@ base::Result<void> Delivery::write_patch(const std::vector<Winner>& winners) con
   }
   const std::filesystem::path path = std::filesystem::path(options_.output) / "winner.patch";
   TRY(base::write_file(path, scaffold::diff_of(patch)));
+  for (const std::string& text : patch.notes) note(text);
   if (!by_hand.empty()) note("no CMakeLists.txt names the file among the sources of a target; " + by_hand);
   ports_.say(fmt::format("wrote {}; apply it in your repository with: git apply {}", path.string(),
                          base::shell_word(path.string())));

@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <set>
 #include <vector>
 
 #include "scaffold/drawn_values.hpp"
 #include "scaffold/parameter_type.hpp"
+#include "scaffold/verified_sizes.hpp"
 
 namespace accelopt::scaffold {
 namespace {
@@ -206,19 +208,41 @@ class Adapter {
     return joined(divisible, condition);
   }
 
-  /// That no size is below all those on which kernels were verified: nothing says what the winner does there.
+  /// That no size is below or above all those on which kernels were verified: nothing says what the winner does there.
   std::string sizes_are_verified() const {
     std::string condition;
-    for (const std::string& axis : model::variable_axes(task_.definition)) {
-      std::optional<std::int64_t> smallest;
-      for (const model::Workload& workload : task_.workloads) {
-        const auto extent = workload.axes.find(axis);
-        if (extent != workload.axes.end()) smallest = std::min(smallest.value_or(extent->second), extent->second);
-      }
+    for (const VerifiedExtents& verified : verified_extents(task_)) {
       std::set<std::string> divisors;
-      if (smallest) condition = joined(condition, extent_of(axis, divisors) + " >= " + std::to_string(*smallest));
+      const std::string extent = extent_of(verified.axis, divisors);
+      if (verified.smallest == verified.largest) {
+        condition = joined(condition, extent + " == " + std::to_string(verified.largest));
+        continue;
+      }
+      condition = joined(condition, extent + " >= " + std::to_string(verified.smallest));
+      if (verified.largest < largest_argument(verified.axis))
+        condition = joined(condition, extent + " <= " + std::to_string(verified.largest));
+    }
+    std::set<std::string> products;
+    for (const auto* tensors : {&task_.definition.outputs, &task_.definition.inputs}) {
+      for (const model::TensorSpec& tensor : *tensors) {
+        const std::int64_t most = tensor.shape ? most_verified_elements(task_, tensor) : 0;
+        const std::string elements = most > 0 ? elements_of(tensor) : "";
+        if (most > 0 && products.insert(elements).second)
+          condition = joined(condition, elements + " <= " + std::to_string(most));
+      }
     }
     return condition;
+  }
+
+  /// The largest value that the axis's parameter can have: comparing it with that is always true, which compilers warn
+  /// of.
+  std::int64_t largest_argument(const std::string& axis) const {
+    const syntax::Parameter* const parameter = parameter_of(axis);
+    const std::string type = parameter == nullptr ? "" : parameter->value_type;
+    if (type == "short") return std::numeric_limits<std::int16_t>::max();
+    if (type == "unsigned short") return std::numeric_limits<std::uint16_t>::max();
+    if (type == "int") return std::numeric_limits<std::int32_t>::max();
+    return std::numeric_limits<std::int64_t>::max();
   }
 
   /// That no scalar has a value with which no kernel was verified.
@@ -241,15 +265,20 @@ class Adapter {
     return language_ == Language::c ? "(int64_t)" + extent : "int64_t(" + extent + ")";
   }
 
-  /// The bytes that a tensor of the task takes: "4 * int64_t(n)".
-  std::string bytes_of(const model::TensorSpec& tensor) const {
-    std::string product = std::to_string(model::size_of(tensor.dtype));
+  /// "int64_t(n) * 3"; empty: one.
+  std::string elements_of(const model::TensorSpec& tensor) const {
+    std::string product;
     for (const std::string& axis : tensor.shape.value_or(std::vector<std::string>{})) {
       std::set<std::string> divisors;
-      const std::string extent = extent_of(axis, divisors);
-      product += " * " + wide(extent);
+      product += (product.empty() ? "" : " * ") + wide(extent_of(axis, divisors));
     }
     return product;
+  }
+
+  /// The bytes that a tensor of the task takes: "4 * int64_t(n)".
+  std::string bytes_of(const model::TensorSpec& tensor) const {
+    const std::string elements = elements_of(tensor);
+    return std::to_string(model::size_of(tensor.dtype)) + (elements.empty() ? "" : " * ") + elements;
   }
 
   /// That no tensor that is written overlaps another one: tasks give kernels tensors apart from each other. Two

@@ -2,7 +2,10 @@
 #include "scaffold/made_sizes.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <map>
 #include <numeric>
+#include <optional>
 #include <regex>
 
 namespace accelopt::scaffold {
@@ -10,6 +13,12 @@ namespace {
 
 /// Below a vector of eight, odd, and with something left of a loop over four.
 constexpr std::int64_t kSmall = 7;
+/// So many times the raced elements are checked at the most: indices of 16 bits, and buffers that were cut to the other
+/// sizes, do not reach so far.
+constexpr std::int64_t kLargerBy = 16;
+/// Every candidate is checked on three sets of inputs, each with up to five runs of the reference.
+constexpr double kMostBytesOfLarge = 32 << 20;
+constexpr double kMostStepsOfLarge = 1 << 25;
 /// A block of elements that a name in the source stands for is at most this long.
 constexpr std::int64_t kMostUnknown = 256;
 
@@ -57,16 +66,102 @@ std::int64_t step_of(const std::string& spelling, const std::string& source, std
   return step;
 }
 
-/// Whether the source loops up to the axis, and nothing depends on how long it is beyond a few elements.
-bool is_free(const std::string& spelling, const std::string& source) {
+/// Whether the source loops up to the axis.
+bool is_looped_over(const std::string& spelling, const std::string& source) {
   if (spelling.empty()) return false;
-  if (!std::regex_search(source, std::regex(R"((?:<|!=)=?\s*)" + spelling + R"((?=\s*[;)&|]))"))) return false;
+  return std::regex_search(source, std::regex(R"((?:<|!=)=?\s*)" + spelling + R"((?=\s*[;)&|]))"));
+}
+
+/// Whether nothing depends on how long the axis is beyond a few elements.
+bool may_be_small(const std::string& spelling, const std::string& source) {
   const std::regex difference(spelling + R"(\s*-=?\s*(\w+))");
   for (std::sregex_iterator at(source.begin(), source.end(), difference), end; at != end; ++at) {
     const std::optional<std::int64_t> taken = value_of((*at)[1], source);
     if (!taken || *taken >= kSmall) return false;
   }
   return true;
+}
+
+/// Whether the source has an array of its own that is about as long as an axis: longer ones may not fit.
+bool has_own_array(const Signature& signature, const std::string& source) {
+  static const std::regex kArray(R"(\b\w+\s+\w+\s*\[\s*(\w+)\s*\]\s*[;=,\[])");
+  for (std::sregex_iterator at(source.begin(), source.end(), kArray), end; at != end; ++at) {
+    const std::optional<std::int64_t> length = value_of((*at)[1], source);
+    const bool is_long = std::any_of(signature.axes.begin(), signature.axes.end(), [&](const KernelAxis& axis) {
+      return axis.is_variable && length && *length >= *axis.raced;
+    });
+    if (is_long) return true;
+  }
+  return false;
+}
+
+/// A variable axis that is made longer in whole steps.
+struct Growing {
+  std::string name;
+  std::int64_t step = 1;
+  std::int64_t steps = 1;  ///< raced
+  std::int64_t most = std::numeric_limits<std::int32_t>::max();
+
+  [[nodiscard]] std::int64_t times(std::int64_t factor) const { return step * ((steps * factor) | 1); }
+};
+
+std::int64_t most_of_type(const Signature& signature, const KernelAxis& axis) {
+  for (const KernelParameter& parameter : signature.parameters) {
+    if (parameter.role != ParameterRole::axis || parameter.axis != axis.name) continue;
+    if (parameter.type.element == "short") return std::numeric_limits<std::int16_t>::max();
+    if (parameter.type.element == "unsigned short") return std::numeric_limits<std::uint16_t>::max();
+  }
+  return std::numeric_limits<std::int32_t>::max();
+}
+
+/// What a call with these extents comes to. Products in floating point cannot overflow.
+struct CallSize {
+  double elements = 0;  ///< of all tensors
+  double bytes = 0;
+  double steps = 1;  ///< of loops over all axes, one in another
+};
+
+CallSize size_of_call(const Signature& signature, const std::map<std::string, std::int64_t>& extents) {
+  CallSize size;
+  const auto extent = [&](const KernelAxis& axis) {
+    const auto found = extents.find(axis.name);
+    return static_cast<double>(found != extents.end() ? found->second : axis.constant.value_or(1));
+  };
+  for (const KernelAxis& axis : signature.axes) size.steps *= extent(axis);
+  for (const KernelParameter& parameter : signature.parameters) {
+    if (!parameter.is_tensor) continue;
+    double elements = parameter.shape ? 1 : size.steps;
+    for (const std::string& axis : parameter.shape.value_or(std::vector<std::string>{}))
+      elements *= extent(*signature.axis(axis));
+    size.elements += elements;
+    size.bytes += elements * static_cast<double>(model::size_of(parameter.dtype));
+  }
+  if (size.elements == 0) size.elements = size.steps;
+  return size;
+}
+
+/// The largest sizes that a check can afford, up to kLargerBy times the raced elements; none: twice the raced extents
+/// are too many.
+std::optional<MadeWorkload> large_workload(const Signature& signature, const std::vector<Growing>& axes) {
+  const auto size_at = [&](std::int64_t factor) {
+    std::map<std::string, std::int64_t> extents;
+    for (const Growing& axis : axes) extents[axis.name] = factor == 1 ? axis.step * axis.steps : axis.times(factor);
+    return size_of_call(signature, extents);
+  };
+  const double raced = size_at(1).elements;
+  for (std::int64_t factor = kLargerBy; factor >= 2; --factor) {
+    const CallSize size = size_at(factor);
+    const bool fits =
+        std::all_of(axes.begin(), axes.end(), [&](const Growing& axis) { return axis.times(factor) <= axis.most; });
+    // Odd extents are a little longer than the factor says.
+    const bool is_cheap =
+        size.elements <= (kLargerBy + 2) * raced && size.bytes <= kMostBytesOfLarge && size.steps <= kMostStepsOfLarge;
+    if (!fits || !is_cheap) continue;
+    MadeWorkload large{"large", model::Role::check};
+    for (const Growing& axis : axes) large.extents.emplace_back(axis.name, axis.times(factor));
+    return large;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -78,7 +173,9 @@ std::vector<MadeWorkload> made_workloads(const Signature& signature, const std::
   MadeWorkload held_out{"held_out", model::Role::held_out};
   static const std::regex kComment(R"(//[^\n]*)");
   const std::string source = std::regex_replace(baseline, kComment, "");
-  bool all_are_free = true;
+  bool all_are_looped_over = true;
+  bool all_may_be_small = true;
+  std::vector<Growing> growing;
   for (const KernelAxis& axis : signature.axes) {
     if (!axis.is_variable) continue;
     const std::int64_t raced = *axis.raced;
@@ -89,11 +186,19 @@ std::vector<MadeWorkload> made_workloads(const Signature& signature, const std::
     check.extents.emplace_back(axis.name, step * std::max<std::int64_t>(1, (steps - 3) | 1));
     held_out.extents.emplace_back(axis.name, step * ((steps + steps / 2) | 1));
     small.extents.emplace_back(axis.name, std::min(check.extents.back().second, step * ((kSmall / step) | 1)));
-    all_are_free = all_are_free && is_free(spelling, source);
+    all_are_looped_over = all_are_looped_over && is_looped_over(spelling, source);
+    all_may_be_small = all_may_be_small && may_be_small(spelling, source);
+    growing.push_back({axis.name, step, steps, most_of_type(signature, axis)});
   }
   if (race.extents.empty()) return {race};
-  if (!all_are_free || small.extents == check.extents) return {race, check, held_out};
-  return {race, check, small, held_out};
+  std::vector<MadeWorkload> made{race, check};
+  if (!all_are_looped_over) return {race, check, held_out};
+  if (all_may_be_small && small.extents != check.extents) made.push_back(small);
+  if (!has_own_array(signature, source)) {
+    if (auto large = large_workload(signature, growing)) made.push_back(std::move(*large));
+  }
+  made.push_back(held_out);
+  return made;
 }
 
 }  // namespace accelopt::scaffold

@@ -173,7 +173,7 @@ TomlDraft task_toml(const Signature& signature, const Stated& stated, const mode
       toml.line("");
       toml.line(
           "# Other sizes, so that a kernel for one size cannot pass: change them where the function does not take "
-          "them. Smaller ones than here are left to the function's own code by the patch.");
+          "them. Smaller and larger ones than here are left to the function's own code by the patch.");
     }
     write_workload(toml, workload);
   }

@@ -18,6 +18,7 @@
 #include "scaffold/extract.hpp"
 #include "scaffold/scaffold.hpp"
 #include "scaffold/transplant.hpp"
+#include "scaffold/verified_sizes.hpp"
 #include "scaffold/words.hpp"
 #include "syntax/edit.hpp"
 #include "targets/cpu/task_header.hpp"
@@ -221,6 +222,7 @@ Result<WinnerPatch> make_winner_patch(const std::vector<PatchRequest>& requests)
     TRY_ASSIGN(PatchedText text,
                replace_entry(clang, {named, request->winner, request->task_folder, request->form}, file->after));
     file->after = std::move(text.source);
+    if (std::string note = note_on_sizes(named); !note.empty()) patch.notes.push_back(std::move(note));
     if (text.own_file.empty()) continue;
     patch.files.push_back({own_file_of(path, functions[i]), "", std::move(text.own_file), path, request->form.flags});
   }

@@ -49,6 +49,7 @@ struct PatchedFile {
 
 struct WinnerPatch {
   std::vector<PatchedFile> files;
+  std::vector<std::string> notes{};  ///< for people: when the winners are called
 };
 
 /// All winners in their files, the same whatever their order.

@@ -27,12 +27,13 @@ std::string made(const std::vector<std::pair<std::string, std::int64_t>>& axes, 
 TEST(MadeSizes, AreSmallWhereTheFunctionLoopsOverEveryAxis) {
   EXPECT_EQ(made({}, "y[0] = x[0];"), "race");
   EXPECT_EQ(made({{"n", 64}}, "for (int i = 0; i < n; ++i) y[i] = x[i];"),
-            "race n=64; check n=61; small n=7; held_out n=97");
-  EXPECT_EQ(made({{"n", 4}}, "for (int i = 0; i < n; ++i) y[i] = x[i];"), "race n=4; check n=1; held_out n=7");
+            "race n=64; check n=61; small n=7; large n=1025; held_out n=97");
+  EXPECT_EQ(made({{"n", 4}}, "for (int i = 0; i < n; ++i) y[i] = x[i];"),
+            "race n=4; check n=1; large n=65; held_out n=7");
   EXPECT_EQ(made({{"n", 64}}, "for (int i = 1; i < n - 1; ++i) { if (i == n) y[i] = x[i + 1]; }"),
             "race n=64; check n=61; held_out n=97");
   EXPECT_EQ(made({{"n", 64}}, "for (size_t i = 0; i < n - 9; ++i) t += i; for (; i < n; ++i) t += 2;"),
-            "race n=64; check n=61; held_out n=97");
+            "race n=64; check n=61; large n=1025; held_out n=97");
   EXPECT_EQ(made({{"n", 65}, {"taps", 16}, {"padded", 80}},
                  "for (int i = 0; i < n; ++i) for (int t = 0; t < taps; ++t) y[i] += h[t] * x[i + t];"),
             "race n=65 taps=16 padded=80; check n=63 taps=13 padded=77; held_out n=97 taps=25 padded=121");
@@ -40,11 +41,28 @@ TEST(MadeSizes, AreSmallWhereTheFunctionLoopsOverEveryAxis) {
 
 TEST(MadeSizes, StayMultiplesOfWhatTheFunctionDividesThemBy) {
   const std::string loop = " for (int i = 0; i < k; ++i) y[i] = x[i];";
-  EXPECT_EQ(made({{"k", 320}}, "assert(k % 32 == 0);" + loop), "race k=320; check k=224; small k=32; held_out k=480");
+  EXPECT_EQ(made({{"k", 320}}, "assert(k % 32 == 0);" + loop),
+            "race k=320; check k=224; small k=32; large k=5152; held_out k=480");
   EXPECT_EQ(made({{"k", 320}}, "#define QK 32\nconst int nb = k / QK;" + loop),
-            "race k=320; check k=224; small k=32; held_out k=480");
-  EXPECT_EQ(made({{"k", 64}}, "int rest = k & 3;" + loop), "race k=64; check k=52; small k=4; held_out k=100");
-  EXPECT_EQ(made({{"k", 63}}, "int blocks = k / 32;" + loop), "race k=63; check k=61; small k=7; held_out k=95");
+            "race k=320; check k=224; small k=32; large k=5152; held_out k=480");
+  EXPECT_EQ(made({{"k", 64}}, "int rest = k & 3;" + loop),
+            "race k=64; check k=52; small k=4; large k=1028; held_out k=100");
+  EXPECT_EQ(made({{"k", 63}}, "int blocks = k / 32;" + loop),
+            "race k=63; check k=61; small k=7; large k=1009; held_out k=95");
+}
+
+TEST(MadeSizes, AreLargeAsFarAsThatIsCheap) {
+  const std::string product = "for (i = 0; i < m; ++i) for (j = 0; j < n; ++j) for (k = 0; k < K; ++k) c += a * b;";
+  const auto large = [&](std::int64_t m, std::int64_t n, std::int64_t k, const std::string& more = "") {
+    const std::string text = made({{"m", m}, {"n", n}, {"K", k}}, product + more);
+    const std::size_t begin = text.find("large");
+    return begin == std::string::npos ? "none" : text.substr(begin, text.find(';', begin) - begin);
+  };
+  EXPECT_EQ(large(64, 64, 64), "large m=129 n=129 K=129") << "without tensors, all axes are counted";
+  EXPECT_EQ(large(256, 256, 256), "none");
+  EXPECT_EQ(large(64, 64, 64, "float row[64];"), "none") << "a longer row may not fit";
+  EXPECT_EQ(large(64, 64, 64, "float row[32];"), "large m=129 n=129 K=129");
+  EXPECT_EQ(made({{"n", 1 << 24}}, "for (int i = 0; i < n; ++i) y[i] = x[i];").find("large"), std::string::npos);
 }
 
 }  // namespace

@@ -88,7 +88,7 @@ TEST(Scaffold, MakesATaskFromAUsersFunction) {
   EXPECT_EQ(axes.at("K"), 48);  // from the file's own constant and macro
   EXPECT_EQ(axes.at("N"), 40);
   EXPECT_EQ(axes.at("rows"), 24);
-  EXPECT_EQ(task->workloads.size(), 4U);
+  EXPECT_EQ(task->workloads.size(), 5U);
   expect_builds(repository, *task, "g++");
 }
 

@@ -179,7 +179,7 @@ TEST(WinnerPatch, KeepsTheOldBodyForOtherConstantsInC) {
                "    for (int j = 0; j < columns; ++j) out[j] = gain(in[j]) + first;\n  }\n}\n");
   expect_same_answers(repository, task, winner, "gcc -std=gnu11");
   const std::string patched = repository.read("src/rows.c");
-  EXPECT_NE(patched.find("if (columns == 32 && rows >= 7 &&"), std::string::npos) << patched;
+  EXPECT_NE(patched.find("if (columns == 32 && rows >= 7 && rows <= 801 &&"), std::string::npos) << patched;
   EXPECT_NE(patched.find("static double scale_rows_accelopt_gain(double v)"), std::string::npos) << patched;
 }
 
@@ -264,6 +264,35 @@ TEST(WinnerPatch, LeavesCallersInPlaceAndSmallSizesToTheOldBody) {
   ASSERT_TRUE(span_task.has_value()) << span_task.error().message;
   expect_same_answers(spans, *span_task, solution(model::Language::cpp, kernel + "extern \"C\" " + kTwiceInPasses),
                       "g++ -std=c++20");
+}
+
+TEST(WinnerPatch, LeavesSizesAboveAllThatWereVerifiedToTheOldBody) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const Repository repository("twice.c",
+                              "#include <stdio.h>\nvoid twice(const float *x, float *y, int n) {\n"
+                              "  for (int i = 0; i < n; ++i) y[i] = 2 * x[i];\n}\n"
+                              "static float from[20000], to[20000];\n"
+                              "int main(void) {\n  from[19999] = 1;\n  twice(from, to, 20000);\n"
+                              "  printf(\"%g\\n\", to[19999]);\n  return 0;\n}\n");
+  const auto task = scaffolded_twice(*clang, repository);
+  ASSERT_TRUE(task.has_value()) << task.error().message;
+  EXPECT_EQ(task->workloads[3].axes.at("n"), 1025);
+  const model::Solution winner = solution(model::Language::c,
+                                          "#include \"task.h\"\nvoid kernel(const float* x, float* y, int64_t n) {\n"
+                                          "  for (short i = 0; i < (short)n && i < 1025; ++i) y[i] = 2 * x[i];\n}\n");
+  expect_same_answers(repository, *task, winner, "gcc -Werror");
+  repository.write("src/twice.c",
+                   "void twice(const float *x, float *y, short n) {\n"
+                   "  for (int i = 0; i < n; ++i) y[i] = 2 * x[i];\n}\n");
+  model::Task square = *task;
+  square.entry->content.clear();
+  square.workloads = {{"race", {{"n", 64}}}, {"check", {{"n", 32767}}}};
+  const auto patch = make_winner_patch({{square, winner, repository.path() / "task", {}}});
+  ASSERT_TRUE(patch.has_value()) << patch.error().message;
+  EXPECT_NE(diff_of(*patch).find("if (n >= 64 && twice"), std::string::npos) << "no short is longer";
+  ASSERT_EQ(patch->notes.size(), 1U);
+  EXPECT_EQ(patch->notes[0].find("twice: the patch calls the winner for n from 64 to 32767, "), 0U) << patch->notes[0];
 }
 
 TEST(WinnerPatch, LeavesScalarsThatWereNeverDrawnToTheOldBody) {
