@@ -11,6 +11,7 @@
 
 #include "scaffold/drawn_values.hpp"
 #include "scaffold/parameter_type.hpp"
+#include "scaffold/unknown_extents.hpp"
 #include "scaffold/verified_sizes.hpp"
 
 namespace accelopt::scaffold {
@@ -21,14 +22,6 @@ using base::fail;
 using base::Result;
 using model::DType;
 using model::Language;
-
-/// The name in an entry's argument: "M" of "int M".
-std::string argument_name(const std::string& argument) {
-  const std::size_t last = argument.find_last_not_of(' ');
-  const std::size_t space = argument.find_last_of(" *&", last);
-  return argument.substr(space == std::string::npos ? 0 : space + 1,
-                         last - (space == std::string::npos ? 0 : space + 1) + 1);
-}
 
 /// The element type's canonical spelling in a C or C++ program on a 64-bit Unix; empty for types that only task.h
 /// defines.
@@ -77,7 +70,13 @@ bool same_meaning(const std::string& own, const std::string& wanted) {
 class Adapter {
  public:
   Adapter(const model::Task& task, const syntax::Unit& unit, const syntax::Function& function)
-      : task_(task), unit_(unit), function_(function), language_(unit.language) {}
+      : task_(task),
+        unit_(unit),
+        function_(function),
+        language_(unit.language),
+        unknown_(unknown_extents(task, unit, function)) {}
+
+  std::string note() const { return note_on_sizes(task_, unknown_); }
 
   /// `is_disjoint`: the name of the helper.
   Result<std::string> body(const std::string& callee, const std::string& is_disjoint) const {
@@ -210,6 +209,7 @@ class Adapter {
 
   /// That no size is below or above all those on which kernels were verified: nothing says what the winner does there.
   std::string sizes_are_verified() const {
+    if (!unknown_.empty()) return sizes_are_of_a_workload();
     std::string condition;
     for (const VerifiedExtents& verified : verified_extents(task_)) {
       std::set<std::string> divisors;
@@ -232,6 +232,23 @@ class Adapter {
       }
     }
     return condition;
+  }
+
+  /// That all sizes together are those of one workload: where a tensor's length cannot be known, nothing says that the
+  /// caller's is as long as the task's for any other sizes.
+  std::string sizes_are_of_a_workload() const {
+    std::set<std::string> alternatives;
+    for (const model::Workload& workload : task_.workloads) {
+      std::string sizes;
+      for (const auto& [axis, extent] : workload.axes) {
+        std::set<std::string> divisors;
+        sizes = joined(sizes, extent_of(axis, divisors) + " == " + std::to_string(extent));
+      }
+      if (!sizes.empty()) alternatives.insert(workload.axes.size() > 1 ? "(" + sizes + ")" : sizes);
+    }
+    std::string condition;
+    for (const std::string& one : alternatives) condition += (condition.empty() ? "" : " || ") + one;
+    return alternatives.size() > 1 ? "(" + condition + ")" : condition;
   }
 
   /// The largest value that the axis's parameter can have: comparing it with that is always true, which compilers warn
@@ -311,10 +328,7 @@ class Adapter {
   }
 
   const syntax::Parameter* parameter_of(const std::string& name) const {
-    for (std::size_t i = 0; i < task_.entry->args.size(); ++i) {
-      if (argument_name(task_.entry->args[i]) == name) return &function_.parameters[i];
-    }
-    return nullptr;
+    return parameter_of_entry(*task_.entry, function_, name);
   }
 
   Result<std::string> tensor_argument(const model::TensorSpec& tensor, bool output) const {
@@ -353,6 +367,7 @@ class Adapter {
   const syntax::Unit& unit_;
   const syntax::Function& function_;
   Language language_;
+  std::vector<std::string> unknown_;
 };
 
 /// Addresses of different objects are compared as numbers, which every compiler takes.
@@ -375,7 +390,9 @@ Result<AdaptedBody> adapted_body(const model::Task& task, const syntax::Unit& un
   const std::string name = is_c ? prefix + "_are_disjoint" : "are_disjoint";
   const std::string called = is_c ? name : "::" + prefix + "::" + name;
   AdaptedBody result;
-  TRY_ASSIGN(result.body, Adapter(task, unit, function).body(callee, called));
+  const Adapter adapter(task, unit, function);
+  TRY_ASSIGN(result.body, adapter.body(callee, called));
+  result.note = adapter.note();
   if (result.body.find(called + "(") == std::string::npos) return result;
   const std::string helper = disjoint_helper(name, unit.language);
   result.helper = is_c ? "\n" + helper : "\nnamespace " + prefix + " {\n" + helper + "}\n";

@@ -13,6 +13,7 @@ namespace accelopt::scaffold {
 struct AdaptedBody {
   std::string body;    ///< of the user's function, with its braces
   std::string helper;  ///< what the body calls besides the winner; it goes before the function. Often empty.
+  std::string note;    ///< for people: for which sizes the winner is called
 };
 
 /// A body that calls the winner where it does what the old body does, and else is the old body. The winner is called if

@@ -166,7 +166,8 @@ std::optional<MadeWorkload> large_workload(const Signature& signature, const std
 
 }  // namespace
 
-std::vector<MadeWorkload> made_workloads(const Signature& signature, const std::string& baseline) {
+std::vector<MadeWorkload> made_workloads(const Signature& signature, const std::string& baseline,
+                                         TensorLengths lengths) {
   MadeWorkload race{"race", model::Role::race};
   MadeWorkload check{"check", model::Role::check};
   MadeWorkload small{"small", model::Role::check};
@@ -184,7 +185,8 @@ std::vector<MadeWorkload> made_workloads(const Signature& signature, const std::
     const std::int64_t steps = raced / step;
     race.extents.emplace_back(axis.name, raced);
     check.extents.emplace_back(axis.name, step * std::max<std::int64_t>(1, (steps - 3) | 1));
-    held_out.extents.emplace_back(axis.name, step * ((steps + steps / 2) | 1));
+    const std::int64_t other_steps = lengths == TensorLengths::known ? steps + steps / 2 : steps - steps / 4 - 1;
+    held_out.extents.emplace_back(axis.name, step * std::max<std::int64_t>(1, other_steps | 1));
     small.extents.emplace_back(axis.name, std::min(check.extents.back().second, step * ((kSmall / step) | 1)));
     all_are_looped_over = all_are_looped_over && is_looped_over(spelling, source);
     all_may_be_small = all_may_be_small && may_be_small(spelling, source);
@@ -194,7 +196,7 @@ std::vector<MadeWorkload> made_workloads(const Signature& signature, const std::
   std::vector<MadeWorkload> made{race, check};
   if (!all_are_looped_over) return {race, check, held_out};
   if (all_may_be_small && small.extents != check.extents) made.push_back(small);
-  if (!has_own_array(signature, source)) {
+  if (lengths == TensorLengths::known && !has_own_array(signature, source)) {
     if (auto large = large_workload(signature, growing)) made.push_back(std::move(*large));
   }
   made.push_back(held_out);

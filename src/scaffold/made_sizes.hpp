@@ -18,10 +18,15 @@ struct MadeWorkload {
   std::vector<std::pair<std::string, std::int64_t>> extents{};  ///< of every variable axis, in the order of the axes
 };
 
+/// Whether every tensor's length follows from the axes.
+enum class TensorLengths { known, unknown };
+
 /// The raced workload, and, if an axis varies, one to check and one that is held out. Where `baseline`, the function as
 /// a kernel, loops over each variable axis, a large one is added, with up to 16 times the elements, as far as checking
 /// it is cheap; and a small one, where it computes no extent from another. Extents that it divides by a constant, or
 /// takes the remainder of, stay multiples of that constant.
-std::vector<MadeWorkload> made_workloads(const Signature& signature, const std::string& baseline);
+/// Where lengths are unknown, no extent is over the raced one, for which constant lengths were stated.
+std::vector<MadeWorkload> made_workloads(const Signature& signature, const std::string& baseline,
+                                         TensorLengths lengths = TensorLengths::known);
 
 }  // namespace accelopt::scaffold

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/files.hpp"
+#include "base/text.hpp"
 #include "model/target_description.hpp"
 #include "scaffold/bit_tricks.hpp"
 #include "scaffold/drawn_values.hpp"
@@ -21,6 +22,7 @@
 #include "scaffold/real_source.hpp"
 #include "scaffold/signature.hpp"
 #include "scaffold/task_toml.hpp"
+#include "scaffold/unknown_extents.hpp"
 #include "scaffold/words.hpp"
 #include "suites/task_folder.hpp"
 #include "syntax/edit.hpp"
@@ -342,6 +344,13 @@ Result<void> draft_reference(const syntax::Clang& clang, const syntax::Unit& kep
   return {};
 }
 
+std::string note_on_unknown(const std::vector<std::string>& axes, const std::string& function) {
+  return fmt::format(
+      "nothing in a call of {} says how long {} is: the patch will call the winner for exactly the sizes of the "
+      "workloads. Where it follows from other axes, say so, like --shape y=len+taps; else let the function take it",
+      function, base::joined(axes, ", "));
+}
+
 Result<Draft> make_draft(const syntax::Clang& clang, const ScaffoldOptions& options, const std::string& source,
                          model::Language language) {
   TRY_ASSIGN(const Stated stated, parse_stated(options.stated));
@@ -389,7 +398,11 @@ Result<Draft> make_draft(const syntax::Clang& clang, const ScaffoldOptions& opti
   TRY_ASSIGN(draft.task.entry->content, content_of(clang, source, language, extract.function, folders));
   draft.task.baseline = {language, {{"baseline" + draft.extension, draft.baseline}}};
   draft.task.reference = {"reference" + draft.extension, draft.reference};
-  TomlDraft toml = task_toml(signature, stated, draft.task);
+  const std::vector<std::string> unknown = unknown_extents(draft.task, extracted, *original);
+  if (!unknown.empty() && !model::variable_axes(draft.task.definition).empty())
+    draft.notes.push_back(note_on_unknown(unknown, extract.function));
+  TomlDraft toml =
+      task_toml(signature, stated, draft.task, unknown.empty() ? TensorLengths::known : TensorLengths::unknown);
   draft.toml = std::move(toml.text);
   draft.open.insert(draft.open.begin(), toml.open.begin(), toml.open.end());
   for (const TieValues& values : signature.ties)

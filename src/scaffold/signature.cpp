@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "model/init.hpp"
 #include "scaffold/conditional_stores.hpp"
+#include "scaffold/unknown_extents.hpp"
 #include "scaffold/words.hpp"
 #include "suites/c_names.hpp"
 #include "syntax/loops.hpp"
@@ -58,33 +59,6 @@ bool is_integer(const std::string& type) {
   static const std::set<std::string> kIntegers{"int",          "long",          "long long",      "short",
                                                "unsigned int", "unsigned long", "unsigned short", "unsigned long long"};
   return kIntegers.contains(type);
-}
-
-/// The value that the file itself gives a name, as its uses in the function show.
-std::optional<std::int64_t> value_in(const syntax::Expression& expression, const std::string& name) {
-  if (expression.kind == syntax::ExpressionKind::name && expression.text == name && expression.value)
-    return expression.value;
-  for (const syntax::Expression& operand : expression.operands) {
-    if (const auto value = value_in(operand, name)) return value;
-  }
-  return std::nullopt;
-}
-
-std::optional<std::int64_t> value_in(const syntax::Statement& statement, const std::string& name) {
-  std::vector<const std::optional<syntax::Expression>*> expressions{&statement.expression};
-  if (statement.loop) {
-    expressions.push_back(&statement.loop->begin);
-    expressions.push_back(&statement.loop->end);
-  }
-  for (const syntax::Variable& variable : statement.variables) expressions.push_back(&variable.initializer);
-  for (const auto* expression : expressions) {
-    if (!*expression) continue;
-    if (const auto value = value_in(**expression, name)) return value;
-  }
-  for (const syntax::Statement& child : statement.children) {
-    if (const auto value = value_in(child, name)) return value;
-  }
-  return std::nullopt;
 }
 
 class SignatureReader {

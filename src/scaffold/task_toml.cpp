@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "base/hash.hpp"
-#include "scaffold/made_sizes.hpp"
 #include "scaffold/openmp.hpp"
 #include "scaffold/scaffold.hpp"
 
@@ -128,7 +127,7 @@ void write_entry(TomlText& toml, const model::Entry& entry) {
 
 }  // namespace
 
-TomlDraft task_toml(const Signature& signature, const Stated& stated, const model::Task& task) {
+TomlDraft task_toml(const Signature& signature, const Stated& stated, const model::Task& task, TensorLengths lengths) {
   const std::string& function = task.entry->function;
   const std::string& baseline = model::main_text(task.baseline);
   TomlText toml;
@@ -168,7 +167,7 @@ TomlDraft task_toml(const Signature& signature, const Stated& stated, const mode
     toml.line("shape = " + list(values.shape));
     toml.line("dtype = \"" + std::string(model::to_string(values.dtype)) + "\"");
   }
-  for (const MadeWorkload& workload : made_workloads(signature, baseline)) {
+  for (const MadeWorkload& workload : made_workloads(signature, baseline, lengths)) {
     if (workload.name == "check") {
       toml.line("");
       toml.line(

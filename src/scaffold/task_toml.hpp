@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/task.hpp"
+#include "scaffold/made_sizes.hpp"
 #include "scaffold/signature.hpp"
 
 namespace accelopt::scaffold {
@@ -16,6 +17,6 @@ struct TomlDraft {
 };
 
 /// Requires the task's definition, [entry], baseline and reference; its workloads are made here.
-TomlDraft task_toml(const Signature& signature, const Stated& stated, const model::Task& task);
+TomlDraft task_toml(const Signature& signature, const Stated& stated, const model::Task& task, TensorLengths lengths);
 
 }  // namespace accelopt::scaffold

@@ -36,13 +36,18 @@ std::int64_t most_verified_elements(const model::Task& task, const model::Tensor
   return verified < most ? verified : 0;
 }
 
-std::string note_on_sizes(const model::Task& task) {
+std::string note_on_sizes(const model::Task& task, const std::vector<std::string>& unknown) {
   const std::string sizes = base::joined(verified_extents(task), ", ", [](const VerifiedExtents& extents) {
     return extents.smallest == extents.largest
                ? fmt::format("{} = {}", extents.axis, extents.largest)
                : fmt::format("{} from {} to {}", extents.axis, extents.smallest, extents.largest);
   });
   if (sizes.empty()) return "";
+  if (!unknown.empty())
+    return fmt::format(
+        "{}: the patch calls the winner for exactly the sizes of the workloads, because nothing in a call says how long "
+        "{} is; all other calls run your own code. Say so in init, like --shape y=len+taps, or let the function take it",
+        task.entry->function, base::joined(unknown, ", "));
   return fmt::format(
       "{}: the patch calls the winner for {}, the sizes on which it was verified; all other calls run your own code. "
       "For others, add a workload with role = \"check\" to task.toml and search again",

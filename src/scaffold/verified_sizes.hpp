@@ -24,7 +24,8 @@ std::vector<VerifiedExtents> verified_extents(const model::Task& task);
 /// was verified on so many. 0: the longest extents stand in one workload.
 std::int64_t most_verified_elements(const model::Task& task, const model::TensorSpec& tensor);
 
-/// For people: for which sizes a patch calls the winner, and how to widen them. Empty: no axis varies.
-std::string note_on_sizes(const model::Task& task);
+/// For people: for which sizes a patch calls the winner, and how to widen them. `unknown`: what unknown_extents gives,
+/// so that only the workloads' own sizes are sure. Empty: no axis varies.
+std::string note_on_sizes(const model::Task& task, const std::vector<std::string>& unknown);
 
 }  // namespace accelopt::scaffold

@@ -18,7 +18,6 @@
 #include "scaffold/extract.hpp"
 #include "scaffold/scaffold.hpp"
 #include "scaffold/transplant.hpp"
-#include "scaffold/verified_sizes.hpp"
 #include "scaffold/words.hpp"
 #include "syntax/edit.hpp"
 #include "targets/cpu/task_header.hpp"
@@ -131,7 +130,8 @@ Result<PatchedText> replace_entry(const syntax::Clang& clang, const PatchRequest
     return fail(ErrorCode::invalid_argument, task.definition.name + " has no [entry], so there is nothing to patch");
   if (const FileForm form = form_of(user_source); form.has_mark || form.has_returns) {
     TRY_ASSIGN(PatchedText patched, replace_entry(clang, request, plain_text(user_source)));
-    return PatchedText{in_form(patched.source, form), in_form(patched.own_file, {false, form.has_returns})};
+    return PatchedText{in_form(patched.source, form), in_form(patched.own_file, {false, form.has_returns}),
+                       patched.note};
   }
   TRY_ASSIGN(const Language language, model::language_of_file(fs::path(task.entry->file).filename().string()));
   if (language != request.winner.language) {
@@ -161,6 +161,7 @@ Result<PatchedText> replace_entry(const syntax::Clang& clang, const PatchRequest
     edits.insert(at, includes + (includes.empty() ? "" : "\n") + made);
   }
   edits.replace(function->body, adapted.body);
+  result.note = adapted.note;
   TRY_ASSIGN(result.source, edits.apply(user_source));
   if (elsewhere) {
     syntax::Unit empty;
@@ -222,7 +223,7 @@ Result<WinnerPatch> make_winner_patch(const std::vector<PatchRequest>& requests)
     TRY_ASSIGN(PatchedText text,
                replace_entry(clang, {named, request->winner, request->task_folder, request->form}, file->after));
     file->after = std::move(text.source);
-    if (std::string note = note_on_sizes(named); !note.empty()) patch.notes.push_back(std::move(note));
+    if (!text.note.empty()) patch.notes.push_back(std::move(text.note));
     if (text.own_file.empty()) continue;
     patch.files.push_back({own_file_of(path, functions[i]), "", std::move(text.own_file), path, request->form.flags});
   }

@@ -28,6 +28,7 @@ std::filesystem::path entry_file(const PatchRequest& request);
 struct PatchedText {
   std::string source;
   std::string own_file;  ///< where the form puts the winner into a file of its own: that file
+  std::string note;      ///< for people: for which sizes the winner is called
 };
 
 /// The user's file with the function of the task's [entry] replaced: its signature stays, its body calls the winner,
