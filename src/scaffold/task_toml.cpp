@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include "base/hash.hpp"
@@ -47,16 +48,47 @@ std::string list(const std::vector<std::string>& texts) {
   return "[" + result + "]";
 }
 
-std::string question_of_init(const KernelParameter& parameter) {
+/// Integers as far as they reach without an overflow of signed sums of products, which no compiler defines: of 64 bits
+/// where the function's results have so many, else of 32. Kernels are right on what is drawn, and perhaps on no more.
+const char* integers_for(model::DType dtype, bool has_wide_results) {
+  switch (dtype) {
+    case model::DType::boolean:
+      return "integers(0, 2)";
+    case model::DType::int8:
+      return "integers(-128, 128)";
+    case model::DType::uint8:
+      return "integers(0, 256)";
+    case model::DType::uint16:
+      return "integers(0, 65536)";
+    case model::DType::uint32:
+      return "integers(0, 4294967296)";
+    case model::DType::uint64:
+      return "integers(0, 9007199254740992)";
+    case model::DType::int16:
+      return has_wide_results ? "integers(-32768, 32768)" : "integers(-1000, 1000)";
+    default:
+      return has_wide_results ? "integers(-8000000, 8000000)" : "integers(-1000, 1000)";
+  }
+}
+
+bool has_wide_results(const Signature& signature) {
+  return std::any_of(signature.parameters.begin(), signature.parameters.end(), [](const KernelParameter& parameter) {
+    const bool is_written = parameter.role == ParameterRole::output || parameter.role == ParameterRole::inout;
+    return is_written && (parameter.dtype == model::DType::int64 || parameter.dtype == model::DType::uint64);
+  });
+}
+
+std::string question_of_init(const KernelParameter& parameter, const Signature& signature) {
   const bool is_number = model::is_floating(parameter.dtype);
   if (!parameter.is_tensor)
     return fmt::format("the values that callers give it, like \"{}\": the patch calls the winner for these alone",
                        is_number ? "uniform(0.5, 2)" : "integers(0, 100)");
-  return is_number ? "how its elements are drawn, like \"normal(0, 1)\" or \"uniform(0, 1)\""
-                   : "how its elements are drawn, like \"integers(0, 100)\"";
+  if (is_number) return "how its elements are drawn, like \"normal(0, 1)\" or \"uniform(0, 1)\"";
+  return fmt::format("how its elements are drawn, as far as your program's reach, like \"{}\"; of indices: their range",
+                     integers_for(parameter.dtype, has_wide_results(signature)));
 }
 
-void write_tensor(TomlText& toml, const KernelParameter& parameter, const Stated& stated) {
+void write_tensor(TomlText& toml, const KernelParameter& parameter, const Signature& signature, const Stated& stated) {
   const bool input = parameter.role != ParameterRole::output;
   const std::string key = !input ? "outputs" : parameter.role == ParameterRole::inout ? "inout" : "inputs";
   toml.section("[[" + key + "]]");
@@ -74,7 +106,7 @@ void write_tensor(TomlText& toml, const KernelParameter& parameter, const Stated
   if (init != stated.inits.end()) {
     toml.line("init = \"" + init->second + "\"");
   } else {
-    toml.open("init", place + ".init", question_of_init(parameter));
+    toml.open("init", place + ".init", question_of_init(parameter, signature));
   }
   if (parameter.is_tensor && init != stated.inits.end() && init->second.starts_with("integers(") &&
       !model::is_floating(parameter.dtype))
@@ -158,7 +190,7 @@ TomlDraft task_toml(const Signature& signature, const Stated& stated, const mode
   }
   for (const ParameterRole role : {ParameterRole::input, ParameterRole::inout, ParameterRole::output}) {
     for (const KernelParameter& parameter : signature.parameters) {
-      if (parameter.role == role) write_tensor(toml, parameter, stated);
+      if (parameter.role == role) write_tensor(toml, parameter, signature, stated);
     }
   }
   for (const TieValues& values : signature.ties) {

@@ -45,8 +45,10 @@ std::string note_on_sizes(const model::Task& task, const std::vector<std::string
   if (sizes.empty()) return "";
   if (!unknown.empty())
     return fmt::format(
-        "{}: the patch calls the winner for exactly the sizes of the workloads, because nothing in a call says how long "
-        "{} is; all other calls run your own code. Say so in init, like --shape y=len+taps, or let the function take it",
+        "{}: the patch calls the winner for exactly the sizes of the workloads, because nothing in a call says how "
+        "long "
+        "{} is; all other calls run your own code. Say so in init, like --shape y=len+taps, or let the function take "
+        "it",
         task.entry->function, base::joined(unknown, ", "));
   return fmt::format(
       "{}: the patch calls the winner for {}, the sizes on which it was verified; all other calls run your own code. "

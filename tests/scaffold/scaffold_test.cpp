@@ -182,6 +182,28 @@ TEST(Scaffold, AdaptsInputsThatAreNotConstAndOtherIntegerTypes) {
   expect_builds(repository, *task, "g++");
 }
 
+TEST(Scaffold, ProposesIntegersThatReachAsFarAsTheResults) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const auto asked = [&](const std::string& result) {
+    const Repository repository("sum.cpp", "void f(const int* x, " + result +
+                                               "* y, int n, int k) {\n"
+                                               "  y[0] = k;\n  for (int i = 0; i < n; ++i) y[0] += x[i];\n}\n");
+    ScaffoldOptions options;
+    options.file = repository.file();
+    options.function = "f";
+    options.stated = {{"x=n", "y=one"}, {"y"}, {}, {"n=64", "one=1"}, {}, {}};
+    options.folder = repository.path() / "task";
+    const auto report = scaffold_task(*clang, options);
+    EXPECT_TRUE(report.has_value()) << report.error().message;
+    return repository.read("task/task.toml");
+  };
+  EXPECT_NE(asked("long").find("like \"integers(-8000000, 8000000)\""), std::string::npos);
+  const std::string narrow = asked("int");
+  EXPECT_NE(narrow.find("like \"integers(-1000, 1000)\""), std::string::npos) << narrow;
+  EXPECT_NE(narrow.find("the values that callers give it, like \"integers(0, 100)\""), std::string::npos) << narrow;
+}
+
 TEST(Scaffold, RenamesWhatTheTaskCallsOtherwise) {
   const auto clang = load_clang();
   if (!clang) GTEST_SKIP() << "libclang is not installed";
