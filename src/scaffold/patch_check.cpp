@@ -60,8 +60,10 @@ class Checker {
 }  // namespace
 
 std::string first_error(const std::string& output) {
-  std::size_t at = std::string::npos;
-  for (const char* sign : {"error:", "CMake Error", "not found", "denied"}) {
+  // A linker names what is missing above the error of the compiler that called it.
+  std::size_t at = std::min({output.find("error:"), output.find("undefined reference"), output.find("cannot find -l"),
+                             output.find("multiple definition")});
+  for (const char* sign : {"CMake Error", "not found", "denied"}) {
     if (at == std::string::npos) at = output.find(sign);
   }
   if (at == std::string::npos) at = output.find_last_not_of(" \n");

@@ -466,5 +466,11 @@ TEST(PatchCheck, TheCompilerThatMeasuresDecides) {
   EXPECT_EQ(fate(kernel, std::string("#include \"nowhere.h\"\n") + program), PatchFate::unchecked);
 }
 
+TEST(PatchCheck, TheFirstError_IsTheLinkersOwn) {
+  EXPECT_EQ(first_error("/usr/bin/ld: f.o: in function `main':\nf.c:3: undefined reference to `gained'\n"
+                        "collect2: error: ld returned 1 exit status\n"),
+            "f.c:3: undefined reference to `gained'");
+}
+
 }  // namespace
 }  // namespace accelopt::scaffold
