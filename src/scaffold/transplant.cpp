@@ -38,6 +38,18 @@ std::optional<std::string> small_float(const model::Definition& definition, cons
   return found == kNames.end() ? std::nullopt : std::optional(found->second);
 }
 
+/// The macros that the text defines or undefines, each once, in the order of the text.
+std::vector<std::string> changed_macros(const std::string& text) {
+  std::vector<std::string> macros;
+  for (const model::Token& token : model::c_tokens(text)) {
+    if (token.kind != model::TokenKind::preprocessor) continue;
+    const std::vector<Word> line = words(token.text);
+    if (line.size() < 2 || (line[0].text != "define" && line[0].text != "undef")) continue;
+    if (std::find(macros.begin(), macros.end(), line[1].text) == macros.end()) macros.push_back(line[1].text);
+  }
+  return macros;
+}
+
 }  // namespace
 
 Place place_of(const syntax::Unit& unit, const syntax::Function& function) {
@@ -173,11 +185,7 @@ Result<std::string> Transplant::take_apart(const syntax::Unit& unit) {
       if (!c_blocks.empty() && c_blocks.back()) edits.replace(chunk.extent, "");
       if (!c_blocks.empty()) c_blocks.pop_back();
     } else if (chunk.kind == Chunk::Kind::define) {
-      if (is_constant(chunk.name) || is_of_build(text) || has_already(chunk, text)) {
-        edits.replace(chunk.extent, "");
-      } else {
-        macros_.push_back(chunk.name);
-      }
+      if (is_constant(chunk.name) || is_of_build(text) || has_already(chunk, text)) edits.replace(chunk.extent, "");
     } else if (chunk.kind == Chunk::Kind::preprocessor) {
       if (is_of_build(text)) edits.replace(chunk.extent, "");
       has_pragmas_ = has_pragmas_ || text.find("GCC") != std::string_view::npos;
@@ -255,13 +263,10 @@ std::string Transplant::tidied(const std::string& text) const {
 std::string Transplant::wrapped(const std::string& body) const {
   std::string before;
   std::string after;
-  for (const std::string& macro : macros_) {
-    if (has_word(place_.unit.source, macro)) {
-      before += fmt::format("#pragma push_macro(\"{0}\")\n#undef {0}\n", macro);
-      after += fmt::format("#undef {0}\n#pragma pop_macro(\"{0}\")\n", macro);
-    } else {
-      after += "#undef " + macro + "\n";
-    }
+  for (const std::string& macro : changed_macros(body)) {
+    // Whether the file knows the macro is not to be seen: headers define macros, too.
+    before += fmt::format("#pragma push_macro(\"{0}\")\n#undef {0}\n", macro);
+    after += fmt::format("#undef {0}\n#pragma pop_macro(\"{0}\")\n", macro);
   }
   const std::string pragmas = form_.flags_by == FlagsBy::pragmas ? flag_pragmas(form_.flags) : "";
   if (has_pragmas_ || !pragmas.empty()) {

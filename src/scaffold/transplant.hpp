@@ -64,7 +64,6 @@ class Transplant {
   std::string parameters_;  ///< the kernel's, as it declares them
   std::string arguments_;   ///< their names
   std::vector<std::string> includes_;
-  std::vector<std::string> macros_;
   std::set<std::string> already_there_;
   bool has_pragmas_ = false;
 };

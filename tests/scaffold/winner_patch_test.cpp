@@ -351,6 +351,31 @@ TEST(WinnerPatch, TensorsThatAreRestrictOrChangedInPlaceAreNotCompared) {
   EXPECT_EQ(of_one->find("are_disjoint"), std::string::npos) << *of_one;
 }
 
+TEST(WinnerPatch, MacrosAndGuardsOfHeaders_StayWhatTheyAre) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const Repository repository("twice.c",
+                              "#include <stdio.h>\n#include \"gain.h\"\nvoid twice(const float *x, float *y, int n) {\n"
+                              "  for (int i = 0; i < n; ++i) y[i] = SCALE * gained(x[i]);\n}\n#include \"clip.inc\"\n"
+                              "int main(void) {\n  float x[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9}, y[9];\n  twice(x, y, 9);\n"
+                              "  printf(\"%g %g\\n\", y[8], clipped(y[8]));\n  return 0;\n}\n");
+  repository.write("src/gain.h",
+                   "#ifndef GAIN_H\n#define GAIN_H\n#define CLIP 1\n#if CLIP\n#define SCALE 3.0f\n#else\n"
+                   "#define SCALE 1.0f\n#endif\nstatic inline float gained(float v) { return v + 1; }\n#endif\n");
+  repository.write("src/clip.inc",
+                   "#ifdef CLIP\nstatic float clipped(float v) { return v > SCALE ? SCALE : v; }\n"
+                   "#else\nstatic float clipped(float v) { return v; }\n#endif\n");
+  const auto task = scaffolded_twice(*clang, repository);
+  ASSERT_TRUE(task.has_value()) << task.error().message;
+  std::string winner = model::main_text(task->baseline);  // as a model may write it
+  winner.replace(winner.find("{\n") + 2, 0, "#define STEP 1\n");
+  expect_same_answers(repository, *task, solution(model::Language::c, winner), "gcc");
+  const std::string patched = repository.read("src/twice.c");
+  EXPECT_NE(patched.find("#undef CLIP\n#pragma pop_macro(\"CLIP\")\n"), std::string::npos) << patched;
+  EXPECT_NE(patched.find("#pragma pop_macro(\"STEP\")\n"), std::string::npos) << patched;
+  EXPECT_EQ(patched.find("push_macro(\"SCALE\")", patched.find("push_macro(\"SCALE\")") + 1), std::string::npos);
+}
+
 TEST(WinnerPatch, RefusesWhatDoesNotFit) {
   const auto clang = load_clang();
   if (!clang) GTEST_SKIP() << "libclang is not installed";
