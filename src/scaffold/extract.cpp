@@ -79,7 +79,8 @@ class Splitter {
       const std::string_view name = rest.substr(7);
       return add(Chunk::Kind::define, token.offset, end, std::string(name.substr(0, name.find_first_of(" ("))));
     }
-    add(Chunk::Kind::preprocessor, token.offset, end);
+    const std::size_t word_end = std::min(rest.find_first_of(" (!"), rest.size());
+    add(Chunk::Kind::preprocessor, token.offset, end, std::string(rest.substr(0, word_end)));
   }
 
   /// Index of the `{` of `namespace a::b {`, `inline namespace {` or `extern "C" {` that begins here; 0: none does.
@@ -135,6 +136,33 @@ class HeaderInliner {
   std::string run(const std::string& source) { return inlined(source, folders_.own, 0); }
 
  private:
+/// The macro of `#ifndef MACRO`, `#if !defined(MACRO)`. Empty: the line is another one.
+std::string absent_macro(const std::string& line) {
+  const std::vector<Word> all = words(line);
+  if (all.size() == 2 && all[0].text == "ifndef") return all[1].text;
+  const bool negated = line.find('!') != std::string::npos;
+  return all.size() == 3 && all[0].text == "if" && all[1].text == "defined" && negated ? all[2].text : "";
+}
+
+/// A header without what keeps it from being read twice. `#define` of a guard stays: others may ask for it.
+std::string without_guard(std::string header) {
+  const std::size_t once = header.find("#pragma once");
+  if (once != std::string::npos) header.erase(once, std::string_view("#pragma once").size());
+  const std::vector<Chunk> chunks = top_level_chunks(header);
+  if (chunks.size() < 3 || chunks[1].kind != Chunk::Kind::define || chunks.back().name != "endif") return header;
+  const Extent first = chunks.front().extent;
+  if (absent_macro(header.substr(first.begin, first.size())) != chunks[1].name) return header;
+  int depth = 0;
+  for (const Chunk& chunk : chunks) {
+    if (chunk.kind != Chunk::Kind::preprocessor) continue;
+    if (depth == 1 && chunk.name.starts_with("el")) return header;
+    depth += chunk.name.starts_with("if") ? 1 : chunk.name == "endif" ? -1 : 0;
+    if (depth == 0 && &chunk != &chunks.back()) return header;
+  }
+  header.erase(chunks.back().extent.begin, chunks.back().extent.size());
+  return header.erase(first.begin, first.size());
+}
+
   std::string inlined(const std::string& source, const std::filesystem::path& own, int depth) {
     syntax::Edits edits;
     for (const syntax::Include& include : syntax::includes_of(source)) {
@@ -144,9 +172,7 @@ class HeaderInliner {
       if (file.empty() || !text) continue;
       std::string header;
       if (seen_.insert(file.string()).second) {
-        header = inlined(plain_text(*text), file.parent_path(), depth + 1);
-        const std::size_t once = header.find("#pragma once");
-        if (once != std::string::npos) header.erase(once, std::string_view("#pragma once").size());
+        header = inlined(without_guard(without_comments(plain_text(*text))), file.parent_path(), depth + 1);
       }
       edits.replace(include.line, header);
     }

@@ -20,7 +20,7 @@ struct Chunk {
   enum class Kind { include, define, preprocessor, opening, closing, function, declaration };
   Kind kind = Kind::declaration;
   syntax::Extent extent;
-  std::string name;   ///< of an #include (as spelled) or a #define
+  std::string name;   ///< of an #include (as spelled) or a #define; of another preprocessor line its word: "endif"
   std::string scope;  ///< the blocks around it, as they open: "namespace a {namespace {"
 };
 
@@ -35,14 +35,15 @@ struct Extract {
 
 /// The text that still defines `function` with everything it uses: other functions, unused declarations and includes
 /// are left out wherever that gives no new error; headers that are found in `folders` take the place of their
-/// #include. A static member function stands in a namespace of its class's name, with the static members it needs.
+/// #include, without comments and guards. A static member function stands in a namespace of its class's name, with the
+/// static members it needs.
 /// @error not_found: no such definition; unsupported: a template, a member that is not static, an overloaded or
 /// ambiguous name, or it is called by itself or by what it calls.
 base::Result<Extract> extract_function(const syntax::Clang& clang, const std::string& source, model::Language language,
                                        const std::string& function, const HeaderFolders& folders);
 
-/// The text with headers that are found in `folders` in the place of their #include, each once, in plain form; those
-/// that its build includes before it stand first.
+/// The text with headers that are found in `folders` in the place of their #include, each once, in plain form and
+/// without comments and guards; those that its build includes before it stand first.
 std::string with_headers(const std::string& source, const HeaderFolders& folders);
 
 /// How many errors a compiler front end finds in the text itself.

@@ -2,6 +2,7 @@
 #include "scaffold/words.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 #include "model/c_tokens.hpp"
 
@@ -24,6 +25,33 @@ void collect(std::string_view source, std::size_t base, std::vector<Word>& resul
     }
     previous = token.text;
   }
+}
+
+/// End of the comment that begins at the offset; the offset where none does.
+std::size_t end_of_comment(std::string_view source, std::size_t at) {
+  if (source.substr(at, 2) == "//") return end_of_logical_line(source, at);
+  if (source.substr(at, 2) != "/*") return at;
+  const std::size_t end = source.find("*/", at + 2);
+  return end == std::string_view::npos ? source.size() : end + 2;
+}
+
+/// End of the string or character that begins at the offset; the offset where none does, as within 1'000.
+std::size_t end_of_literal(std::string_view source, std::size_t at) {
+  const char quote = source[at];
+  if (quote != '"' && quote != '\'') return at;
+  std::size_t word = at;
+  while (word > 0 && (std::isalnum(static_cast<unsigned char>(source[word - 1])) != 0 || source[word - 1] == '_'))
+    --word;
+  if (quote == '\'' && std::isdigit(static_cast<unsigned char>(source[word])) != 0) return at;
+  if (quote == '"' && word < at && source[at - 1] == 'R') {
+    const std::size_t open = std::min(source.find('(', at), source.size());
+    const std::string close = ")" + std::string(source.substr(at + 1, open - at - 1)) + "\"";
+    const std::size_t end = source.find(close, open);
+    return end == std::string_view::npos ? source.size() : end + close.size();
+  }
+  std::size_t end = at + 1;
+  while (end < source.size() && source[end] != quote && source[end] != '\n') end += source[end] == '\\' ? 2 : 1;
+  return std::min(end + (end < source.size() && source[end] == quote ? 1 : 0), source.size());
 }
 
 constexpr std::string_view kMark = "\xEF\xBB\xBF";
@@ -53,6 +81,38 @@ std::string in_form(const std::string& text, const FileForm& form) {
     out += c;
   }
   return out;
+}
+
+std::string without_comments(std::string_view source) {
+  std::string result;
+  std::size_t line = 0;      // where the line begins in the result
+  bool had_comment = false;  // on that line
+  const auto end_line = [&] {
+    const bool empty = result.find_first_not_of(" \t\r", line) == std::string::npos;
+    if (empty && had_comment) {
+      result.erase(line);
+    } else {
+      if (had_comment) result.erase(result.find_last_not_of(" \t\r") + 1);
+      result += '\n';
+    }
+    line = result.size();
+    had_comment = false;
+  };
+  for (std::size_t at = 0; at < source.size();) {
+    if (const std::size_t end = end_of_comment(source, at); end != at) {
+      if (source[at + 1] == '*') result += ' ';
+      had_comment = true;
+      at = end;
+    } else if (const std::size_t literal = end_of_literal(source, at); literal != at) {
+      result += source.substr(at, literal - at);
+      at = literal;
+    } else if (source[at++] == '\n') {
+      end_line();
+    } else {
+      result += source[at - 1];
+    }
+  }
+  return result;
 }
 
 std::size_t end_of_logical_line(std::string_view source, std::size_t offset) {

@@ -41,6 +41,9 @@ std::string plain_text(std::string_view text);
 /// A plain text in a file's form.
 std::string in_form(const std::string& text, const FileForm& form);
 
+/// The text without comments, and without the lines that hold nothing else.
+std::string without_comments(std::string_view source);
+
 /// End of the line that holds the offset, its line end excluded, continued lines included.
 std::size_t end_of_logical_line(std::string_view source, std::size_t offset);
 

@@ -42,6 +42,12 @@ TEST(Chunks, SplitAFile) {
                                       Kind::function, Kind::closing, Kind::declaration}));
 }
 
+TEST(Words, CommentsGoWithTheirLines) {
+  EXPECT_EQ(without_comments(
+                "/* Licence\n * of all. */\n#define A 1  // one\nchar c = '\"', *s = \"//\"; /* x */ int y = 1'000;\n"),
+            "#define A 1\nchar c = '\"', *s = \"//\";   int y = 1'000;\n");
+}
+
 TEST(RealSource, ReplacesTypesLiteralsAndFunctions) {
   EXPECT_EQ(over_real("float y = sqrtf(2.0f) + x.sinf + 1e-3 + 7 + 0x1F; double z;", Language::cpp).source,
             "#include <cmath>\nreal y = std::sqrt(real(2.0f)) + x.sin + real(1e-3) + 7 + 0x1F; real z;");
@@ -127,6 +133,20 @@ TEST(Extract, LeavesOutACallerBelowAFileThatBeginsWithAnInclude) {
       Language::cpp, "f", {"/nonexistent", {}});
   ASSERT_TRUE(extract.has_value());
   EXPECT_EQ(extract->source, "void f(float* y) { *y = 1; }\n\n");
+}
+
+TEST(Extract, HeadersBringNeitherGuardsNorComments) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const Repository repository("a.c", "");
+  repository.write("src/gain.h",
+                   "/* Licence. */\n#ifndef GAIN_H\n#define GAIN_H\n"
+                   "static inline float gained(float v) { return 3 * v; /* thrice */ }\n#endif\n");
+  const std::string f = "void f(float* y) { *y = gained(*y); }\n";
+  const auto extract =
+      extract_function(*clang, "#include \"gain.h\"\n" + f, Language::c, "f", {repository.path() / "src", {}});
+  ASSERT_TRUE(extract.has_value()) << extract.error().message;
+  EXPECT_EQ(extract->source, "static inline float gained(float v) { return 3 * v;   }\n\n" + f);
 }
 
 TEST(Extract, RefusesWhatIsNoPlainFunction) {
