@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <optional>
 #include <set>
-#include <span>
 
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "model/c_tokens.hpp"
 #include "scaffold/class_scope.hpp"
+#include "scaffold/reduction.hpp"
 #include "scaffold/words.hpp"
 #include "syntax/edit.hpp"
 #include "syntax/text.hpp"
@@ -26,13 +26,6 @@ using syntax::Extent;
 
 /// Headers that include one another stop here.
 constexpr int kDeepestInclude = 8;
-
-/// Their functions have overloads or stand-ins: without the header the text might still compile and mean something
-/// else.
-const std::set<std::string> kKeptHeaders{"<cmath>",   "<math.h>",   "<cstdlib>",   "<stdlib.h>", "<algorithm>",
-                                         "<numeric>", "<cstdint>",  "<stdint.h>",  "<cstring>",  "<string.h>",
-                                         "<cstddef>", "<stddef.h>", "<stdbool.h>", "<tgmath.h>", "<complex>",
-                                         "<cfloat>",  "<float.h>"};
 
 /// Splits the token stream of a file into chunks.
 class Splitter {
@@ -103,10 +96,19 @@ class Splitter {
     int depth = 0;
     bool called = false;    // a parameter list at depth 0: a function if a body follows
     bool assigned = false;  // an initializer: braces do not end it
+    int conditionals = 0;   // open ones that began here
     for (; at_ < tokens_.size(); ++at_) {
       const std::string& text = tokens_[at_].text;
-      if (tokens_[at_].kind == TokenKind::preprocessor) continue;
-      if (depth == 0 && text == "=") assigned = true;
+      if (tokens_[at_].kind == TokenKind::preprocessor) {
+        const std::size_t word = std::min(text.find_first_not_of("# "), text.size());
+        const std::string_view rest = std::string_view(text).substr(word);
+        if (conditionals == 0 && depth == 0 && (rest.starts_with("el") || rest.starts_with("endif"))) {
+          return prefix(begin);
+        }
+        conditionals += rest.starts_with("if") ? 1 : rest.starts_with("endif") ? -1 : 0;
+        continue;
+      }
+      if (depth == 0 && text == "=" && tokens_[at_ - 1].text != "operator") assigned = true;
       if (text == "(" || text == "[" || text == "{") {
         if (depth == 0 && text == "(") called = true;
         ++depth;
@@ -121,6 +123,12 @@ class Splitter {
     add(Chunk::Kind::declaration, begin, source_.size());
   }
 
+  /// What has begun belongs to a conditional that ends here, before the definition that it is about.
+  void prefix(std::size_t begin) {
+    const Token& last = tokens_[--at_];
+    add(Chunk::Kind::prefix, begin, last.offset + last.text.size());
+  }
+
   const std::string& source_;
   std::vector<Token> tokens_;
   std::vector<Chunk> chunks_;
@@ -128,14 +136,6 @@ class Splitter {
   std::size_t at_ = 0;
 };
 
-/// The text with headers that are found put in the place of their #include, each once.
-class HeaderInliner {
- public:
-  explicit HeaderInliner(const HeaderFolders& folders) : folders_(folders) {}
-
-  std::string run(const std::string& source) { return inlined(source, folders_.own, 0); }
-
- private:
 /// The macro of `#ifndef MACRO`, `#if !defined(MACRO)`. Empty: the line is another one.
 std::string absent_macro(const std::string& line) {
   const std::vector<Word> all = words(line);
@@ -163,6 +163,14 @@ std::string without_guard(std::string header) {
   return header.erase(first.begin, first.size());
 }
 
+/// The text with headers that are found put in the place of their #include, each once.
+class HeaderInliner {
+ public:
+  explicit HeaderInliner(const HeaderFolders& folders) : folders_(folders) {}
+
+  std::string run(const std::string& source) { return inlined(source, folders_.own, 0); }
+
+ private:
   std::string inlined(const std::string& source, const std::filesystem::path& own, int depth) {
     syntax::Edits edits;
     for (const syntax::Include& include : syntax::includes_of(source)) {
@@ -198,154 +206,6 @@ std::string without_guard(std::string header) {
   std::set<std::string> seen_;
 };
 
-/// Without namespaces and `extern "C"` blocks that hold nothing, their comments included.
-std::string without_empty_blocks(std::string source) {
-  for (bool found = true; found;) {
-    found = false;
-    const std::vector<Chunk> chunks = top_level_chunks(source);
-    for (std::size_t i = 0; i + 1 < chunks.size() && !found; ++i) {
-      found = chunks[i].kind == Chunk::Kind::opening && chunks[i + 1].kind == Chunk::Kind::closing;
-      if (!found) continue;
-      const std::size_t closed = chunks[i + 1].extent.end;
-      const std::size_t line_end = std::min(source.find('\n', closed), source.size());
-      const std::size_t next = std::min(source.find_first_not_of(" \t", closed), source.size());
-      const bool ends_line = next >= line_end || source.compare(next, 2, "//") == 0;
-      const std::size_t end = ends_line ? line_end : closed;
-      source.erase(chunks[i].extent.begin, end - chunks[i].extent.begin);
-    }
-  }
-  return source;
-}
-
-/// A text with some of its chunks left out.
-class Reduction {
- public:
-  Reduction(const syntax::Clang& clang, std::string source, model::Language language)
-      : clang_(clang),
-        source_(std::move(source)),
-        language_(language),
-        chunks_(top_level_chunks(source_)),
-        dropped_(chunks_.size(), false) {}
-
-  /// `errors`: of the whole text. `callers` go whatever depends on them.
-  Result<void> reduce(const std::vector<Extent>& needed, const std::vector<Extent>& callers, std::size_t errors) {
-    errors_ = errors;
-    for (std::size_t i = 0; i < chunks_.size(); ++i) {
-      dropped_[i] = chunks_[i].kind == Chunk::Kind::function && contains_one(chunks_[i], callers);
-    }
-    std::vector<std::size_t> functions;
-    std::vector<std::size_t> includes;
-    std::vector<std::size_t> others;
-    for (std::size_t i = chunks_.size(); i-- > 0;) {
-      if (dropped_[i] || !may_go(chunks_[i], needed)) continue;
-      if (chunks_[i].kind == Chunk::Kind::function) functions.push_back(i);
-      if (chunks_[i].kind == Chunk::Kind::include) includes.push_back(i);
-      if (chunks_[i].kind == Chunk::Kind::declaration || chunks_[i].kind == Chunk::Kind::define) others.push_back(i);
-    }
-    TRY(drop_what_can_go(functions));
-    // Reading a text with its headers takes tenths of a second: of the others, only those that nothing seems to use are
-    // tried.
-    const std::string kept = text();
-    std::erase_if(others, [&](std::size_t i) { return seems_used(chunks_[i], kept); });
-    TRY(drop_what_can_go(others));
-    return drop_what_can_go(includes);
-  }
-
-  std::string text() const {
-    syntax::Edits edits;
-    // What stands above everything is about the whole file, unless the file begins with the function.
-    if (!chunks_.empty() && chunks_[0].kind != Chunk::Kind::function) edits.replace({0, chunks_[0].extent.begin}, "");
-    for (std::size_t i = 0; i < chunks_.size(); ++i) {
-      if (dropped_[i]) edits.replace(with_comments(i), "");
-    }
-    std::string reduced = without_empty_blocks(edits.apply(source_).value_or(source_));
-    for (std::size_t at = 0; (at = reduced.find("\n\n\n", at)) != std::string::npos;) reduced.erase(at, 1);
-    reduced.erase(0, reduced.find_first_not_of("\r\n"));
-    return reduced;
-  }
-
- private:
-  bool may_go(const Chunk& chunk, const std::vector<Extent>& needed) const {
-    const std::string_view text = std::string_view(source_).substr(chunk.extent.begin, chunk.extent.size());
-    if (chunk.kind == Chunk::Kind::include) return !kKeptHeaders.contains(chunk.name);
-    if (chunk.kind == Chunk::Kind::define) return !decides(chunk.name);
-    if (chunk.kind == Chunk::Kind::declaration) return !text.starts_with("using ");
-    if (chunk.kind != Chunk::Kind::function) return false;
-    return !contains_one(chunk, needed);
-  }
-
-  static bool contains_one(const Chunk& chunk, const std::vector<Extent>& extents) {
-    return std::any_of(extents.begin(), extents.end(),
-                       [&](const Extent& extent) { return chunk.extent.contains(extent); });
-  }
-
-  /// Whether the name that the chunk declares stands in the text outside of the chunk.
-  bool seems_used(const Chunk& chunk, const std::string& text) const {
-    std::string name = chunk.name;
-    if (chunk.kind == Chunk::Kind::declaration) {
-      for (const Token& token : model::c_tokens(source_.substr(chunk.extent.begin, chunk.extent.size()))) {
-        if (!name.empty() && (token.kind == TokenKind::punctuator && token.text != "*" && token.text != "&" &&
-                              token.text != "<" && token.text != "::" && token.text != ">")) {
-          break;
-        }
-        if (token.kind == TokenKind::identifier) name = token.text;
-      }
-    }
-    const auto count = [&](std::string_view part) {
-      const std::vector<Word> all = words(part);
-      return std::count_if(all.begin(), all.end(), [&](const Word& word) { return word.text == name; });
-    };
-    return count(text) > count(std::string_view(source_).substr(chunk.extent.begin, chunk.extent.size()));
-  }
-
-  /// Whether a conditional asks for the macro.
-  bool decides(const std::string& macro) const {
-    return std::any_of(chunks_.begin(), chunks_.end(), [&](const Chunk& chunk) {
-      return chunk.kind == Chunk::Kind::preprocessor &&
-             has_word(std::string_view(source_).substr(chunk.extent.begin, chunk.extent.size()), macro);
-    });
-  }
-
-  /// A definition goes with the comments right above it.
-  Extent with_comments(std::size_t i) const {
-    Extent extent = chunks_[i].extent;
-    if (chunks_[i].kind == Chunk::Kind::function || chunks_[i].kind == Chunk::Kind::declaration) {
-      const std::size_t previous = i == 0 ? 0 : chunks_[i - 1].extent.end;
-      const std::size_t line = i == 0 ? std::string::npos : source_.find('\n', previous);
-      if (line != std::string::npos && line < extent.begin) extent.begin = line + 1;
-    }
-    return extent;
-  }
-
-  Result<bool> try_without(std::span<const std::size_t> some) {
-    const std::vector<bool> before = dropped_;
-    for (const std::size_t i : some) dropped_[i] = true;
-    TRY_ASSIGN(const std::size_t errors, count_errors(clang_, text(), language_));
-    if (errors <= errors_) {
-      errors_ = errors;
-      return true;
-    }
-    dropped_ = before;
-    return false;
-  }
-
-  /// All at once where that works; else half by half, down to those that are needed.
-  Result<void> drop_what_can_go(std::span<const std::size_t> some) {
-    if (some.empty()) return {};
-    TRY_ASSIGN(const bool done, try_without(some));
-    if (done || some.size() == 1) return {};
-    TRY(drop_what_can_go(some.first(some.size() / 2)));
-    return drop_what_can_go(some.subspan(some.size() / 2));
-  }
-
-  const syntax::Clang& clang_;
-  std::string source_;
-  model::Language language_;
-  std::vector<Chunk> chunks_;
-  std::vector<bool> dropped_;
-  std::size_t errors_ = 0;
-};
-
 std::string included_lines(const HeaderFolders& folders) {
   std::string lines;
   for (const std::filesystem::path& file : folders.included) lines += "#include \"" + file.string() + "\"\n";
@@ -356,6 +216,29 @@ std::string included_lines(const HeaderFolders& folders) {
 
 std::vector<Chunk> top_level_chunks(const std::string& source) {
   return Splitter(source).run();
+}
+
+bool is_conditional(const Chunk& chunk) {
+  return chunk.kind == Chunk::Kind::preprocessor &&
+         (chunk.name.starts_with("if") || chunk.name.starts_with("el") || chunk.name == "endif");
+}
+
+std::size_t begin_with_prefixes(const std::vector<Chunk>& chunks, std::size_t index) {
+  std::size_t begin = chunks[index].extent.begin;
+  int depth = 0;
+  bool found = false;
+  for (std::size_t i = index; i-- > 0;) {
+    const Chunk& chunk = chunks[i];
+    found = found || chunk.kind == Chunk::Kind::prefix;
+    if (chunk.kind == Chunk::Kind::prefix) continue;
+    if (!is_conditional(chunk)) break;
+    if (chunk.name == "endif") ++depth;
+    if (chunk.name.starts_with("if")) --depth;
+    if (depth < 0) break;
+    if (depth == 0 && found) begin = chunk.extent.begin;
+    if (depth == 0) found = false;
+  }
+  return begin;
 }
 
 std::string with_headers(const std::string& source, const HeaderFolders& folders) {
@@ -471,7 +354,7 @@ Result<const syntax::Function*> find_function(const syntax::Unit& unit, const st
 
 namespace {
 
-/// Of the file's functions, those that the entry needs, and those that call it.
+/// Bodies of the file's functions: those that the entry needs, its own first, and those that call it.
 struct CallGraph {
   std::vector<Extent> needed;
   std::vector<Extent> callers;
@@ -504,7 +387,7 @@ Result<CallGraph> call_graph(const syntax::Unit& unit, const syntax::Function& e
       }
     }
   }
-  CallGraph graph{{entry.extent}, {}};
+  CallGraph graph{{entry.body}, {}};
   std::vector<const syntax::Function*> open{&entry};
   std::set<const syntax::Function*> seen{&entry};
   while (!open.empty()) {
@@ -517,12 +400,12 @@ Result<CallGraph> call_graph(const syntax::Unit& unit, const syntax::Function& e
     }
     for (const syntax::Function& one : unit.functions) {
       if (!uses(current, one.name) || !seen.insert(&one).second) continue;
-      graph.needed.push_back(one.extent);
+      graph.needed.push_back(one.body);
       open.push_back(&one);
     }
   }
   for (const syntax::Function& one : unit.functions) {
-    if (!seen.contains(&one) && calls_entry(one, entry, declarations)) graph.callers.push_back(one.extent);
+    if (!seen.contains(&one) && calls_entry(one, entry, declarations)) graph.callers.push_back(one.body);
   }
   return graph;
 }
@@ -573,9 +456,12 @@ Result<Extract> extract_function(const syntax::Clang& clang, const std::string& 
   const syntax::Unit& unit = changed ? *changed : original;
   TRY_ASSIGN(const syntax::Function* const entry, find_function(unit, name));
   TRY_ASSIGN(const CallGraph graph, call_graph(unit, *entry));
-  Reduction reduction(clang, whole, language);
-  TRY(reduction.reduce(graph.needed, graph.callers, unit.errors.size()));
-  Extract result{reduction.text(), name, {}};
+  TRY_ASSIGN(Reduced kept, reduced(clang, unit, graph.needed, graph.callers));
+  Extract result{std::move(kept.source), name, {}};
+  if (kept.stopped) {
+    result.notes.push_back("the file is too large to try what " + name +
+                           " does not need; delete from baseline and reference what they do not use");
+  }
   if (!folders.not_read.empty()) {
     result.notes.push_back("of your build's options, not read: " + base::joined(folders.not_read, " ") +
                            "; look whether baseline and reference are what your build compiles");

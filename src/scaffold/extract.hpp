@@ -17,7 +17,16 @@ namespace accelopt::scaffold {
 /// A declaration, definition or preprocessor line at the top level (namespaces and `extern "C"` blocks are looked
 /// into).
 struct Chunk {
-  enum class Kind { include, define, preprocessor, opening, closing, function, declaration };
+  enum class Kind {
+    include,
+    define,
+    preprocessor,  ///< another line
+    opening,
+    closing,
+    function,
+    declaration,
+    prefix  ///< what a conditional of its own puts before a definition: an attribute between #if and #endif
+  };
   Kind kind = Kind::declaration;
   syntax::Extent extent;
   std::string name;   ///< of an #include (as spelled) or a #define; of another preprocessor line its word: "endif"
@@ -27,10 +36,17 @@ struct Chunk {
 /// All chunks of a text, in order.
 std::vector<Chunk> top_level_chunks(const std::string& source);
 
+/// Whether it is an #if, #ifdef, #ifndef, #elif, #else or #endif.
+bool is_conditional(const Chunk& chunk);
+
+/// Where the definition at `index` begins, with the conditionals that hold nothing but a prefix of it.
+std::size_t begin_with_prefixes(const std::vector<Chunk>& chunks, std::size_t index);
+
 struct Extract {
   std::string source;
-  std::string function;            ///< its qualified name
-  std::vector<std::string> notes;  ///< what the user should know: headers that were not found
+  std::string function;  ///< its qualified name
+  std::vector<std::string>
+      notes;  ///< what the user should know: headers that were not found
 };
 
 /// The text that still defines `function` with everything it uses: other functions, unused declarations and includes

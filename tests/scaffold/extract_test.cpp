@@ -6,6 +6,7 @@
 #include "scaffold/programs.hpp"
 #include "scaffold/reach.hpp"
 #include "scaffold/real_source.hpp"
+#include "scaffold/reduction.hpp"
 #include "scaffold/words.hpp"
 
 namespace accelopt::scaffold {
@@ -46,6 +47,18 @@ TEST(Words, CommentsGoWithTheirLines) {
   EXPECT_EQ(without_comments(
                 "/* Licence\n * of all. */\n#define A 1  // one\nchar c = '\"', *s = \"//\"; /* x */ int y = 1'000;\n"),
             "#define A 1\nchar c = '\"', *s = \"//\";   int y = 1'000;\n");
+}
+
+TEST(NamesDeclaredBy, AreThoseThatOthersUse) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(names_declared_by("typedef struct { char* text; int id; } Token;"), Names{"Token"});
+  EXPECT_EQ(names_declared_by("typedef struct Tag { int a; } Name, *Pointer;"), (Names{"Tag", "Name", "Pointer"}));
+  EXPECT_EQ(names_declared_by("enum class Kind : int { one, two = 2 };"), (Names{"Kind", "one", "two"}));
+  EXPECT_EQ(names_declared_by("static const float a[N] = {1, 2}, b = f(3);"), (Names{"a", "b"}));
+  EXPECT_EQ(names_declared_by("extern int (*const run[4])(int count);"), Names{"run"});
+  EXPECT_EQ(names_declared_by("typedef float Vector __attribute__((vector_size(16)));"), Names{"Vector"});
+  EXPECT_EQ(names_declared_by("template <class T> struct Pair<T, int> : Base<T> { T a; };"), Names{"Pair"});
+  EXPECT_EQ(names_declared_by("Vector operator+(Vector a, Vector b);"), Names{"operator"});
 }
 
 TEST(RealSource, ReplacesTypesLiteralsAndFunctions) {
@@ -133,6 +146,24 @@ TEST(Extract, LeavesOutACallerBelowAFileThatBeginsWithAnInclude) {
       Language::cpp, "f", {"/nonexistent", {}});
   ASSERT_TRUE(extract.has_value());
   EXPECT_EQ(extract->source, "void f(float* y) { *y = 1; }\n\n");
+}
+
+TEST(Extract, LeavesOutWhatTheFunctionDoesNotReach) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const std::string scale =
+      "void scale(float* o, float* x, int n) { for (int i = 0; i < n; i++) o[i] = GAIN * x[i]; }\n";
+  const auto extract = extract_function(
+      *clang,
+      "#ifndef NO_PNG\n#define WITH_PNG\n#endif\n#define GAIN 2.0f\n#ifdef WITH_PNG\n/* Of PNG. */\n#define DEPTH 8\n"
+      "int depth(void) { return DEPTH; }\n#endif\n" +
+          scale +
+          "typedef struct { char* text; int id; } Token;  // of the text\ntypedef struct { int a; } Other;\n"
+          "void twice(float* o, float* x, int n) { scale(o, x, n); scale(o, o, n); }\n"
+          "int use(Token* t, Other* o) { twice(0, 0, 0); return t->id + o->a + depth(); }\n",
+      Language::c, "scale", {"/nonexistent", {}});
+  ASSERT_TRUE(extract.has_value()) << extract.error().message;
+  EXPECT_EQ(extract->source, "#define GAIN 2.0f\n\n" + scale + "\n");
 }
 
 TEST(Extract, HeadersBringNeitherGuardsNorComments) {
