@@ -410,6 +410,26 @@ Result<CallGraph> call_graph(const syntax::Unit& unit, const syntax::Function& e
   return graph;
 }
 
+/// An attribute of the function by which the compiler makes other code of it. Empty: none.
+std::string left_out_attribute(const syntax::Unit& unit, const syntax::Function& function) {
+  const std::vector<Chunk> chunks = top_level_chunks(unit.source);
+  const auto own = std::find_if(chunks.begin(), chunks.end(),
+                                [&](const Chunk& chunk) { return chunk.extent.contains(function.body); });
+  if (own == chunks.end()) return "";
+  const std::size_t begin = begin_with_prefixes(chunks, static_cast<std::size_t>(own - chunks.begin()));
+  const std::string head = unit.source.substr(begin, function.body.begin - begin);
+  const std::size_t attribute = std::min(head.find("__attribute__"), head.find("[["));
+  const bool decides = has_word(head, "optimize") || has_word(head, "target") || has_word(head, "target_clones");
+  if (attribute == std::string::npos || !decides) return "";
+  int depth = 0;
+  std::size_t end = head.find_first_of("([", attribute);
+  for (; end < head.size(); ++end) {
+    if (head[end] == '(' || head[end] == '[') ++depth;
+    if ((head[end] == ')' || head[end] == ']') && --depth == 0) break;
+  }
+  return head.substr(attribute, std::min(end + 1, head.size()) - attribute);
+}
+
 /// A macro of the compiler in a conditional of the text, by which the processor or the standard decides. Empty: none.
 std::string open_macro(const std::string& source) {
   static const std::set<std::string> kOthers{"__FMA__", "__F16C__", "__OPTIMIZE__", "__FAST_MATH__"};
@@ -461,6 +481,10 @@ Result<Extract> extract_function(const syntax::Clang& clang, const std::string& 
   if (kept.stopped) {
     result.notes.push_back("the file is too large to try what " + name +
                            " does not need; delete from baseline and reference what they do not use");
+  }
+  if (const std::string attribute = left_out_attribute(unit, *entry); !attribute.empty()) {
+    result.notes.push_back(name + " has " + attribute +
+                           ", which baseline and reference leave out; say in //@ flags what kernels need of it");
   }
   if (!folders.not_read.empty()) {
     result.notes.push_back("of your build's options, not read: " + base::joined(folders.not_read, " ") +

@@ -46,7 +46,7 @@ struct Extract {
   std::string source;
   std::string function;  ///< its qualified name
   std::vector<std::string>
-      notes;  ///< what the user should know: headers that were not found
+      notes;  ///< what the user should know: headers that were not found, attributes that are left out
 };
 
 /// The text that still defines `function` with everything it uses: other functions, unused declarations and includes

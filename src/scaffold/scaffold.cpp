@@ -139,7 +139,7 @@ std::string without_clashes(const syntax::Unit& unit, const Stated& stated) {
 /// Where a function's whole definition begins: with attributes, `static` and `extern "C"`.
 std::size_t begin_of_definition(const std::string& source, const syntax::Function& function) {
   for (const Chunk& chunk : top_level_chunks(source)) {
-    if (chunk.extent.contains(function.extent)) return chunk.extent.begin;
+    if (chunk.extent.contains(function.body)) return chunk.extent.begin;
   }
   return function.extent.begin;
 }

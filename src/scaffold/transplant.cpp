@@ -55,10 +55,11 @@ std::vector<std::string> changed_macros(const std::string& text) {
 Place place_of(const syntax::Unit& unit, const syntax::Function& function) {
   Place place{unit, function, top_level_chunks(unit.source), function.extent.begin};
   std::size_t outermost = std::string::npos;
-  for (const Chunk& chunk : place.chunks) {
+  for (std::size_t i = 0; i < place.chunks.size(); ++i) {
+    const Chunk& chunk = place.chunks[i];
     if (chunk.kind == Chunk::Kind::opening && chunk.scope.empty()) outermost = chunk.extent.begin;
-    if (!chunk.extent.contains(function.extent)) continue;
-    place.begin = chunk.scope.empty() ? chunk.extent.begin : outermost;
+    if (!chunk.extent.contains(function.body)) continue;
+    place.begin = chunk.scope.empty() ? begin_with_prefixes(place.chunks, i) : outermost;
     break;
   }
   return place;
@@ -199,7 +200,7 @@ Result<std::string> Transplant::take_apart(const syntax::Unit& unit) {
 
 void Transplant::free_declaration(const syntax::Unit& unit, const Chunk& chunk, std::string_view text,
                                   syntax::Edits& edits) {
-  const auto contains = [&](const syntax::Function& function) { return chunk.extent.contains(function.extent); };
+  const auto contains = [&](const syntax::Function& function) { return chunk.extent.contains(function.body); };
   const auto defined = std::find_if(unit.functions.begin(), unit.functions.end(), contains);
   const bool is_function = chunk.kind == Chunk::Kind::function && defined != unit.functions.end();
   const bool is_kernel = is_function && defined->name == "kernel";

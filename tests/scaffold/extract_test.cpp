@@ -43,6 +43,20 @@ TEST(Chunks, SplitAFile) {
                                       Kind::function, Kind::closing, Kind::declaration}));
 }
 
+TEST(Chunks, EndWhereAConditionalAroundTheirBeginEnds) {
+  const std::string source =
+      "#if defined(__GNUC__)\n__attribute__((cold))\n#endif\nvoid f() {\n#ifdef A\n#endif\n}\n"
+      "S& S::operator=(const S& s) { return *this; }\nint x;\n";
+  const std::vector<Chunk> chunks = top_level_chunks(source);
+  std::vector<Chunk::Kind> kinds;
+  for (const Chunk& chunk : chunks) kinds.push_back(chunk.kind);
+  using Kind = Chunk::Kind;
+  ASSERT_EQ(kinds, (std::vector<Kind>{Kind::preprocessor, Kind::prefix, Kind::preprocessor, Kind::function,
+                                      Kind::function, Kind::declaration}));
+  EXPECT_EQ(begin_with_prefixes(chunks, 3), 0U);
+  EXPECT_EQ(begin_with_prefixes(chunks, 4), chunks[4].extent.begin);
+}
+
 TEST(Words, CommentsGoWithTheirLines) {
   EXPECT_EQ(without_comments(
                 "/* Licence\n * of all. */\n#define A 1  // one\nchar c = '\"', *s = \"//\"; /* x */ int y = 1'000;\n"),
@@ -164,6 +178,21 @@ TEST(Extract, LeavesOutWhatTheFunctionDoesNotReach) {
       Language::c, "scale", {"/nonexistent", {}});
   ASSERT_TRUE(extract.has_value()) << extract.error().message;
   EXPECT_EQ(extract->source, "#define GAIN 2.0f\n\n" + scale + "\n");
+}
+
+TEST(Extract, LeavesOutAnAttributeInAConditional) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const auto extract = extract_function(*clang,
+                                        "int before;\n// Twice.\n#if defined(__GNUC__) && !defined(__clang__)\n"
+                                        "__attribute__((optimize(\"no-finite-math-only\")))\n#endif\n"
+                                        "void f(float* y) { *y *= 2; }\n",
+                                        Language::c, "f", {"/nonexistent", {}});
+  ASSERT_TRUE(extract.has_value()) << extract.error().message;
+  EXPECT_EQ(extract->source, "// Twice.\n\nvoid f(float* y) { *y *= 2; }\n");
+  ASSERT_EQ(extract->notes.size(), 1U);
+  EXPECT_NE(extract->notes[0].find("f has __attribute__((optimize(\"no-finite-math-only\")))"), std::string::npos)
+      << extract->notes[0];
 }
 
 TEST(Extract, HeadersBringNeitherGuardsNorComments) {

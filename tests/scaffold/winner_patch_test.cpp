@@ -376,6 +376,21 @@ TEST(WinnerPatch, MacrosAndGuardsOfHeaders_StayWhatTheyAre) {
   EXPECT_EQ(patched.find("push_macro(\"SCALE\")", patched.find("push_macro(\"SCALE\")") + 1), std::string::npos);
 }
 
+TEST(WinnerPatch, OfAFunctionWithAConditionalAttribute_StandsAboveIt) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const Repository repository("twice.c",
+                              "#if defined(__GNUC__)\n__attribute__((noinline))\n#endif\n"
+                              "void twice(const float *x, float *y, int n) {\n"
+                              "  for (int i = 0; i < n; ++i) y[i] = 2 * x[i];\n}\n");
+  const auto task = scaffolded_twice(*clang, repository);
+  ASSERT_TRUE(task.has_value()) << task.error().message;
+  const auto patch = make_winner_patch({{*task, task->baseline, repository.path() / "task", {}}});
+  ASSERT_TRUE(patch.has_value()) << patch.error().message;
+  const std::string& after = patch->files.front().after;
+  EXPECT_LT(after.find("twice_accelopt_kernel"), after.find("#if defined(__GNUC__)")) << after;
+}
+
 TEST(WinnerPatch, RefusesWhatDoesNotFit) {
   const auto clang = load_clang();
   if (!clang) GTEST_SKIP() << "libclang is not installed";
