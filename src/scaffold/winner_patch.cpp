@@ -97,6 +97,25 @@ std::string remark(const PatchForm& form) {
   return "// Made faster by accelopt" + (flags.empty() ? "" : ", measured with" + flags) + ".\n";
 }
 
+/// What takes the place of an extent of the user's file.
+struct Part {
+  syntax::Extent extent;
+  std::string text;
+};
+
+Result<std::string> with_parts(const std::string& source, const std::vector<Part>& parts,
+                               std::vector<Change>& changes) {
+  syntax::Edits edits;
+  std::size_t longer = 0;  // by the parts before
+  for (const Part& part : parts) {
+    const std::size_t begin = part.extent.begin + longer;
+    changes.push_back({part.extent, {begin, begin + part.text.size()}});
+    longer += part.text.size() - part.extent.size();
+    edits.replace(part.extent, part.text);
+  }
+  return edits.apply(source);
+}
+
 /// The file beside the user's that holds the winner.
 fs::path own_file_of(const fs::path& file, const std::string& function) {
   return file.parent_path() / (plain_name(function) + "_accelopt" + file.extension().string());
@@ -131,7 +150,7 @@ Result<PatchedText> replace_entry(const syntax::Clang& clang, const PatchRequest
   if (const FileForm form = form_of(user_source); form.has_mark || form.has_returns) {
     TRY_ASSIGN(PatchedText patched, replace_entry(clang, request, plain_text(user_source)));
     return PatchedText{in_form(patched.source, form), in_form(patched.own_file, {false, form.has_returns}),
-                       patched.note};
+                       patched.note, std::move(patched.changes)};
   }
   TRY_ASSIGN(const Language language, model::language_of_file(fs::path(task.entry->file).filename().string()));
   if (language != request.winner.language) {
@@ -146,7 +165,7 @@ Result<PatchedText> replace_entry(const syntax::Clang& clang, const PatchRequest
   TRY_ASSIGN(const std::string block, transplant.block(clang, model::main_text(model::standing_alone(request.winner))));
   TRY_ASSIGN(const AdaptedBody adapted, adapted_body(task, unit, *function, transplant.callee(), transplant.prefix()));
 
-  syntax::Edits edits;
+  std::vector<Part> parts;  // in the order of the text
   PatchedText result;
   const bool elsewhere = request.form.flags_by == FlagsBy::own_file;
   const std::string inserted = (elsewhere ? transplant.declaration() : block) + adapted.helper;
@@ -155,14 +174,14 @@ Result<PatchedText> replace_entry(const syntax::Clang& clang, const PatchRequest
   const std::string made = remark(request.form) + inserted + "\n";
   const std::size_t at = block_place(place);
   if (include_place(place) < at) {
-    if (!includes.empty()) edits.insert(include_place(place), includes);
-    edits.insert(at, made);
+    if (!includes.empty()) parts.push_back({{include_place(place), include_place(place)}, includes});
+    parts.push_back({{at, at}, made});
   } else {  // the file begins with the function's comment
-    edits.insert(at, includes + (includes.empty() ? "" : "\n") + made);
+    parts.push_back({{at, at}, includes + (includes.empty() ? "" : "\n") + made});
   }
-  edits.replace(function->body, adapted.body);
+  parts.push_back({function->body, adapted.body});
   result.note = adapted.note;
-  TRY_ASSIGN(result.source, edits.apply(user_source));
+  TRY_ASSIGN(result.source, with_parts(user_source, parts, result.changes));
   if (elsewhere) {
     syntax::Unit empty;
     empty.language = language;
@@ -224,8 +243,10 @@ Result<WinnerPatch> make_winner_patch(const std::vector<PatchRequest>& requests)
                replace_entry(clang, {named, request->winner, request->task_folder, request->form}, file->after));
     file->after = std::move(text.source);
     if (!text.note.empty()) patch.notes.push_back(std::move(text.note));
+    file->changes = composed(file->changes, text.changes);
     if (text.own_file.empty()) continue;
-    patch.files.push_back({own_file_of(path, functions[i]), "", std::move(text.own_file), path, request->form.flags});
+    patch.files.push_back(
+        {own_file_of(path, functions[i]), "", std::move(text.own_file), path, request->form.flags, {}});
   }
   return patch;
 }

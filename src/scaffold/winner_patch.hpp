@@ -9,6 +9,7 @@
 #include "base/result.hpp"
 #include "model/solution.hpp"
 #include "model/task.hpp"
+#include "scaffold/changes.hpp"
 #include "scaffold/patch_form.hpp"
 #include "syntax/clang.hpp"
 
@@ -27,8 +28,9 @@ std::filesystem::path entry_file(const PatchRequest& request);
 
 struct PatchedText {
   std::string source;
-  std::string own_file;  ///< where the form puts the winner into a file of its own: that file
-  std::string note;      ///< for people: for which sizes the winner is called
+  std::string own_file;           ///< where the form puts the winner into a file of its own: that file
+  std::string note;               ///< for people: for which sizes the winner is called
+  std::vector<Change> changes{};  ///< of the source, both texts in plain form
 };
 
 /// The user's file with the function of the task's [entry] replaced: its signature stays, its body calls the winner,
@@ -46,6 +48,7 @@ struct PatchedFile {
   std::string after;
   std::filesystem::path beside{};    ///< a new file: the user's file that calls it
   std::vector<std::string> flags{};  ///< a new file: with which it is to be compiled
+  std::vector<Change> changes{};     ///< of the user's file, both texts in plain form
 };
 
 struct WinnerPatch {

@@ -466,6 +466,47 @@ TEST(PatchCheck, TheCompilerThatMeasuresDecides) {
   EXPECT_EQ(fate(kernel, std::string("#include \"nowhere.h\"\n") + program), PatchFate::unchecked);
 }
 
+TEST(PatchCheck, WhatThePatchLeavesAlone_MustStayTheSame) {
+  const auto compiler = targets::cpu::find_compiler("g++", "/usr/local/bin:/usr/bin:/bin");
+  if (!compiler) GTEST_SKIP() << "g++ is not installed";
+  const std::string before =
+      "#include <assert.h>\n#define S 2\nint f(void) { return 1; }\nint g(int v) { assert(v); return v * S; }\n";
+  const std::size_t function = before.find("int f");
+  const std::size_t body = before.find("{ return 1");
+  const auto check = [&](const std::string& block, const std::string& new_body) {
+    std::string after = before;
+    after.replace(body, 13, new_body);
+    after.insert(function, block);
+    const std::size_t moved = body + block.size();
+    const PatchedFile file{"f.c",
+                           before,
+                           after,
+                           {},
+                           {},
+                           {{{function, function}, {function, function + block.size()}},
+                            {{body, body + 13}, {moved, moved + new_body.size()}}}};
+    return *check_patch(*compiler, {{file}}, std::nullopt, {});
+  };
+  const auto good = check("static int f_accelopt_one(void) {\n  return 1;\n}\n", "{\n  return f_accelopt_one();\n}");
+  EXPECT_EQ(good.fate, PatchFate::compiles) << good.reason;
+  const auto changed = check("#undef S\n#define S 3\n", "{ return 1; }");
+  EXPECT_EQ(changed.fate, PatchFate::broken);
+  EXPECT_NE(changed.reason.find("return v * 2 ; }\" would become"), std::string::npos) << changed.reason;
+  const auto undeclared = check("", "{ return f_accelopt_one(); }");
+  EXPECT_EQ(undeclared.fate, PatchFate::broken);
+  EXPECT_NE(undeclared.reason.find("implicit declaration"), std::string::npos) << undeclared.reason;
+  const auto undefined = check("int f_accelopt_one(void);\n", "{ return f_accelopt_one(); }");
+  EXPECT_EQ(undefined.fate, PatchFate::broken);
+  EXPECT_EQ(undefined.reason, "f.c calls f_accelopt_one, which the patch does not define");
+}
+
+TEST(PatchCheck, ChangesOneAfterTheOther_AreOne) {
+  const std::vector<Change> first{{{10, 10}, {10, 15}}, {{20, 30}, {25, 40}}};
+  const std::vector<Change> second{{{5, 5}, {5, 8}}, {{15, 15}, {18, 20}}, {{50, 52}, {55, 56}}};
+  const std::vector<Change> both{{{5, 5}, {5, 8}}, {{10, 10}, {13, 20}}, {{20, 30}, {30, 45}}, {{40, 42}, {55, 56}}};
+  EXPECT_EQ(composed(first, second), both);
+}
+
 TEST(PatchCheck, TheFirstError_IsTheLinkersOwn) {
   EXPECT_EQ(first_error("/usr/bin/ld: f.o: in function `main':\nf.c:3: undefined reference to `gained'\n"
                         "collect2: error: ld returned 1 exit status\n"),

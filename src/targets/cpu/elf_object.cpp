@@ -104,7 +104,10 @@ void add_symbol(const Elf64_Sym& symbol, const std::string& name, const std::vec
   const unsigned type = ELF64_ST_TYPE(symbol.st_info);
   const unsigned binding = ELF64_ST_BIND(symbol.st_info);
   if (type == STT_GNU_IFUNC) facts.indirect_functions = true;
-  if (symbol.st_shndx == SHN_UNDEF) return;
+  if (symbol.st_shndx == SHN_UNDEF) {
+    if (!name.empty()) facts.undefined.push_back(name);
+    return;
+  }
   if (binding != STB_LOCAL) facts.defined.push_back(name);
   if (symbol.st_shndx == SHN_COMMON) facts.writable.push_back(demangled(name));
   if (symbol.st_shndx >= sections.size() || (type != STT_OBJECT && type != STT_TLS)) return;

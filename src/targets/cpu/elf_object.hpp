@@ -14,11 +14,12 @@ namespace accelopt::targets::cpu {
 struct ObjectFacts {
   std::vector<std::string> writable;  ///< variables that keep values between calls (names as in the source)
   std::vector<std::string> thread_local_variables;
-  bool runs_at_load = false;          ///< constructors or destructors of the file
-  bool indirect_functions = false;    ///< chosen by code that runs while loading
-  std::vector<std::string> sections;  ///< that compilers do not make, and that a linker could take for its own
-  std::vector<std::string> defined;   ///< global symbols that it defines
-  std::int64_t code_bytes = 0;        ///< of its executable sections
+  bool runs_at_load = false;             ///< constructors or destructors of the file
+  bool indirect_functions = false;       ///< chosen by code that runs while loading
+  std::vector<std::string> sections;     ///< that compilers do not make, and that a linker could take for its own
+  std::vector<std::string> defined;      ///< global symbols that it defines
+  std::vector<std::string> undefined{};  ///< symbols that others have to define
+  std::int64_t code_bytes = 0;           ///< of its executable sections
 };
 
 /// Reads a 64-bit little-endian ELF object. @error parse: it is not one, or it is damaged.
