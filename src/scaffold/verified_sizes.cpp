@@ -27,6 +27,7 @@ std::vector<VerifiedExtents> verified_extents(const model::Task& task) {
 }
 
 std::int64_t most_verified_elements(const model::Task& task, const model::TensorSpec& tensor) {
+  if (task.workloads.empty()) return 0;  // as init tries a patch
   model::Workload longest;
   for (const VerifiedExtents& extents : verified_extents(task)) longest.axes[extents.axis] = extents.largest;
   const std::int64_t most = model::element_count(tensor, model::bind_axes(task.definition, longest));
