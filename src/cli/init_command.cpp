@@ -57,7 +57,9 @@ void add_init(CommandLine& app, Action& chosen) {
               "The function in it to make faster: f, a::f in a namespace, Class::f when static")
       .required();
   scaffold::StatedTexts& stated = options->stated;
-  command.option("--shape", &stated.shapes, "NAME=AXIS,AXIS: axes of a parameter, outermost first");
+  command.option("--shape", &stated.shapes,
+                 "NAME=AXIS,AXIS: axes of a parameter, outermost first; an axis may be an expression over others, like "
+                 "y=len+taps");
   command.option("--out", &stated.outputs, "A parameter that the function writes, whatever it held before");
   command.option("--inout", &stated.inouts, "A parameter that the function reads and changes in place");
   command.option("--axis", &stated.axes, "NAME=EXTENT in the raced workload");

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 
+#include "base/expression.hpp"
 #include "base/hash.hpp"
 #include "base/json_fields.hpp"
+#include "base/text.hpp"
 
 namespace accelopt::model {
 
@@ -117,6 +119,23 @@ int schema_of(const Task& task) {
                    std::any_of(definition.outputs.begin(), definition.outputs.end(), is_new);
   const bool returns = task.entry && !task.entry->returns.empty();
   return any || returns || !definition.ties.empty() || definition.small_floats == SmallFloats::native ? 2 : 1;
+}
+
+std::string refuse_derived_extent(const std::string& expression) {
+  if (const auto fault = base::expression_fault(expression)) return fault->reason;
+  const bool is_plain = std::all_of(expression.begin(), expression.end(), [](char one) {
+    return base::is_word(one) || std::string_view(" +-*()").find(one) != std::string_view::npos;
+  });
+  return is_plain ? "" : "an extent is made of axes, whole numbers, + - * and parentheses, like len+taps";
+}
+
+std::string derived_extent(const Entry& entry, const std::string& axis) {
+  for (const std::string& argument : entry.args) {
+    const std::size_t equals = argument.find('=');
+    if (equals != std::string::npos && base::trimmed(std::string_view(argument).substr(0, equals)) == axis)
+      return std::string(base::trimmed(std::string_view(argument).substr(equals + 1)));
+  }
+  return "";
 }
 
 bool has_exact_output(const Definition& definition) {

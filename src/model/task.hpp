@@ -83,7 +83,8 @@ struct CpuSettings {
 struct Entry {
   std::string file;  ///< relative to the task's folder
   std::string function;
-  std::vector<std::string> args;  ///< inputs, outputs and axes in the function's own order: "x" or "int M"
+  std::vector<std::string> args;  ///< inputs, outputs and axes in the function's own order: "x" or "int M"; then axes
+                                  ///< that no argument gives, by those that do: "y_extent = len+taps"
   std::string returns{};          ///< the output that the function returns; empty: none
   std::string content{};          ///< SHA-256 over the code that the task was made from; empty: not kept
 };
@@ -129,6 +130,11 @@ const InitSpec& init_of(const Workload& workload, const TensorSpec& input);
 bool is_passed_as_input(const TensorSpec& input);
 /// Place of the input whose contents the output holds before a call; none: they mean nothing.
 std::optional<std::size_t> contents_of(const Definition& definition, const TensorSpec& output);
+/// Why the text is no extent that C can compute as the task does: names of axes, whole numbers, + - * and parentheses.
+/// Empty: it is one.
+std::string refuse_derived_extent(const std::string& expression);
+/// The expression by which a call gives the axis; empty: [entry] has none.
+std::string derived_extent(const Entry& entry, const std::string& axis);
 /// Whether whoever launches a kernel knows the input's values: a visible tensor, or a scalar.
 bool is_known_on_host(const TensorSpec& input);
 /// The definition as the reference has it, which computes the ties tensors too: as its last outputs.

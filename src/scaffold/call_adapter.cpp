@@ -13,6 +13,7 @@
 #include "scaffold/parameter_type.hpp"
 #include "scaffold/unknown_extents.hpp"
 #include "scaffold/verified_sizes.hpp"
+#include "scaffold/words.hpp"
 
 namespace accelopt::scaffold {
 namespace {
@@ -80,10 +81,13 @@ class Adapter {
 
   /// `is_disjoint`: the name of the helper.
   Result<std::string> body(const std::string& callee, const std::string& is_disjoint) const {
-    if (function_.parameters.size() != task_.entry->args.size()) {
+    const std::vector<std::string>& args = task_.entry->args;
+    const auto arguments_count = static_cast<std::size_t>(std::count_if(
+        args.begin(), args.end(), [](const std::string& one) { return one.find('=') == std::string::npos; }));
+    if (function_.parameters.size() != arguments_count) {
       return fail(ErrorCode::invalid_argument, function_.name + " has " + std::to_string(function_.parameters.size()) +
                                                    " parameters and entry.args names " +
-                                                   std::to_string(task_.entry->args.size()) +
+                                                   std::to_string(arguments_count) +
                                                    "; bring entry.args in line with the function");
     }
     std::string arguments;
@@ -164,6 +168,14 @@ class Adapter {
                         std::set<std::string> open = {}) const {
     std::string extent = plain_extent(axis);
     if (!extent.empty() || !open.insert(axis).second) return extent;
+    if (const std::string expression = model::derived_extent(*task_.entry, axis); !expression.empty()) {
+      return "(" +
+             change_words(expression,
+                          [&](const Word& word) -> std::optional<std::string> {
+                            return word.is_number ? word.text : wide(extent_of(word.text, divisors, open));
+                          }) +
+             ")";
+    }
     for_containers([&](const syntax::Parameter& parameter, const std::vector<std::string>& axes) {
       if (!extent.empty() || std::count(axes.begin(), axes.end(), axis) != 1) return;
       std::string text = signed_size(parameter);

@@ -197,6 +197,7 @@ class KernelText {
     const KernelParameter* const parameter = parameter_of(axis);
     if (parameter == nullptr) {
       if (axis.is_variable) parameters_.push_back("int64_t axis_" + axis.name);
+      if (axis.is_variable && !axis.expression.empty()) axis_lines_ += "  (void)axis_" + axis.name + ";\n";
       return;
     }
     const std::string& type = parameter->type.element;

@@ -8,6 +8,8 @@
 #include <optional>
 #include <regex>
 
+#include "base/expression.hpp"
+
 namespace accelopt::scaffold {
 namespace {
 
@@ -114,6 +116,32 @@ std::int64_t most_of_type(const Signature& signature, const KernelAxis& axis) {
   return std::numeric_limits<std::int32_t>::max();
 }
 
+/// Adds the extents that follow from others. False: one of them would be below 1.
+bool add_derived(const Signature& signature, std::map<std::string, std::int64_t>& extents) {
+  std::map<std::string, std::int64_t> known = extents;
+  for (const KernelAxis& axis : signature.axes) {
+    if (axis.constant) known[axis.name] = *axis.constant;
+  }
+  for (const KernelAxis& axis : signature.axes) {
+    if (!axis.is_variable || axis.expression.empty()) continue;
+    const auto extent = base::evaluate_expression(axis.expression, known);
+    if (!extent || *extent < 1) return false;
+    extents[axis.name] = *extent;
+  }
+  return true;
+}
+
+/// The workload with all extents, in the order of the axes; none: it cannot be.
+std::optional<MadeWorkload> completed(const Signature& signature, MadeWorkload workload) {
+  std::map<std::string, std::int64_t> extents(workload.extents.begin(), workload.extents.end());
+  if (!add_derived(signature, extents)) return std::nullopt;
+  workload.extents.clear();
+  for (const KernelAxis& axis : signature.axes) {
+    if (axis.is_variable) workload.extents.emplace_back(axis.name, extents.at(axis.name));
+  }
+  return workload;
+}
+
 /// What a call with these extents comes to. Products in floating point cannot overflow.
 struct CallSize {
   double elements = 0;  ///< of all tensors
@@ -121,13 +149,14 @@ struct CallSize {
   double steps = 1;  ///< of loops over all axes, one in another
 };
 
-CallSize size_of_call(const Signature& signature, const std::map<std::string, std::int64_t>& extents) {
+CallSize size_of_call(const Signature& signature, std::map<std::string, std::int64_t> extents) {
   CallSize size;
+  add_derived(signature, extents);
   const auto extent = [&](const KernelAxis& axis) {
     const auto found = extents.find(axis.name);
     return static_cast<double>(found != extents.end() ? found->second : axis.constant.value_or(1));
   };
-  for (const KernelAxis& axis : signature.axes) size.steps *= extent(axis);
+  for (const KernelAxis& axis : signature.axes) size.steps *= axis.expression.empty() ? extent(axis) : 1;
   for (const KernelParameter& parameter : signature.parameters) {
     if (!parameter.is_tensor) continue;
     double elements = parameter.shape ? 1 : size.steps;
@@ -178,7 +207,7 @@ std::vector<MadeWorkload> made_workloads(const Signature& signature, const std::
   bool all_may_be_small = true;
   std::vector<Growing> growing;
   for (const KernelAxis& axis : signature.axes) {
-    if (!axis.is_variable) continue;
+    if (!axis.is_variable || !axis.expression.empty()) continue;
     const std::int64_t raced = *axis.raced;
     const std::string spelling = spelling_of(signature, axis);
     const std::int64_t step = step_of(spelling, source, raced);
@@ -194,13 +223,16 @@ std::vector<MadeWorkload> made_workloads(const Signature& signature, const std::
   }
   if (race.extents.empty()) return {race};
   std::vector<MadeWorkload> made{race, check};
-  if (!all_are_looped_over) return {race, check, held_out};
-  if (all_may_be_small && small.extents != check.extents) made.push_back(small);
-  if (lengths == TensorLengths::known && !has_own_array(signature, source)) {
+  if (all_are_looped_over && all_may_be_small && small.extents != check.extents) made.push_back(small);
+  if (all_are_looped_over && lengths == TensorLengths::known && !has_own_array(signature, source)) {
     if (auto large = large_workload(signature, growing)) made.push_back(std::move(*large));
   }
   made.push_back(held_out);
-  return made;
+  std::vector<MadeWorkload> complete;
+  for (MadeWorkload& workload : made) {
+    if (auto whole = completed(signature, std::move(workload))) complete.push_back(std::move(*whole));
+  }
+  return complete;
 }
 
 }  // namespace accelopt::scaffold

@@ -99,6 +99,9 @@ model::Entry entry_of(const Signature& signature, const ScaffoldOptions& options
     entry.args.push_back(parameter.role == ParameterRole::axis ? parameter.type.element + " " + parameter.axis
                                                                : parameter.task_name);
   }
+  for (const KernelAxis& axis : signature.axes) {
+    if (!axis.expression.empty()) entry.args.push_back(axis.name + " = " + axis.expression);
+  }
   return entry;
 }
 

@@ -7,8 +7,10 @@
 #include <charconv>
 #include <set>
 
+#include "base/expression.hpp"
 #include "base/text.hpp"
 #include "model/init.hpp"
+#include "model/task.hpp"
 #include "scaffold/conditional_stores.hpp"
 #include "scaffold/unknown_extents.hpp"
 #include "scaffold/words.hpp"
@@ -41,16 +43,32 @@ Result<std::int64_t> extent_of(const std::string& text, const std::string& form)
   return value;
 }
 
-Result<std::vector<std::string>> axes_of(const std::string& text) {
+/// The name of the axis that an extent in a shape makes: of the same expression the same.
+std::string name_of_extent(Stated& stated, const std::string& name, std::string expression) {
+  std::erase(expression, ' ');
+  for (const auto& [known, of] : stated.expressions) {
+    if (of == expression) return known;
+  }
+  stated.expressions[name] = expression;
+  return name;
+}
+
+Result<std::vector<std::string>> axes_of(const std::string& parameter, const std::string& text, Stated& stated) {
   std::vector<std::string> names;
+  const bool are_several = text.find(',') != std::string::npos;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t comma = std::min(text.find(',', begin), text.size());
-    names.emplace_back(base::trimmed(std::string_view(text).substr(begin, comma - begin)));
-    if (const std::string reason = suites::refuse_c_name(names.back()); !reason.empty()) {
-      return fail(ErrorCode::invalid_argument,
-                  "\"" + names.back() + "\" is no name for an axis: " + reason + "; a shape is axis names, like x=M,K");
-    }
+    std::string name(base::trimmed(std::string_view(text).substr(begin, comma - begin)));
     begin = comma + 1;
+    if (const std::string reason = suites::refuse_c_name(name); !reason.empty()) {
+      if (suites::is_identifier(name) || !model::refuse_derived_extent(name).empty())
+        return fail(ErrorCode::invalid_argument, "\"" + name + "\" is no name for an axis: " + reason +
+                                                     "; a shape is axis names, like x=M,K, or what follows from them "
+                                                     "by + - *, like y=len+taps");
+      const std::string place = are_several ? std::to_string(names.size()) : "";
+      name = name_of_extent(stated, parameter + "_extent" + place, name);
+    }
+    names.push_back(std::move(name));
   }
   return names;
 }
@@ -72,6 +90,7 @@ class SignatureReader {
     for (const syntax::Parameter& parameter : function_.parameters) TRY(read_parameter(parameter));
     TRY(read_result());
     finish_axes();
+    TRY(finish_derived_axes());
     TRY(read_ties());
     const syntax::LoopTree tree(function_);
     const syntax::Effects effects = effects_of(function_.block, tree.scope());
@@ -176,7 +195,9 @@ class SignatureReader {
     for (const auto& stated : stated_.axes) {
       const std::string& axis = stated.first;
       const bool shaped = std::any_of(stated_.shapes.begin(), stated_.shapes.end(),
-                                      [&](const auto& entry) { return is_stated(entry.second, axis); });
+                                      [&](const auto& entry) { return is_stated(entry.second, axis); }) ||
+                          std::any_of(stated_.expressions.begin(), stated_.expressions.end(),
+                                      [&](const auto& entry) { return has_word(entry.second, axis); });
       const bool passed =
           std::any_of(function_.parameters.begin(), function_.parameters.end(),
                       [&](const auto& parameter) { return base::lower(parameter.name) == base::lower(axis); });
@@ -188,7 +209,13 @@ class SignatureReader {
   }
 
   void add_axis(const std::string& name) {
-    if (result_.axis(name) == nullptr) result_.axes.push_back({name, false, false, std::nullopt, std::nullopt});
+    if (result_.axis(name) != nullptr) return;
+    const auto derived = stated_.expressions.find(name);
+    const std::string expression = derived == stated_.expressions.end() ? "" : derived->second;
+    for (const Word& word : words(expression)) {
+      if (!word.is_number) add_axis(word.text);
+    }
+    result_.axes.push_back({name, false, false, std::nullopt, std::nullopt, expression});
   }
 
   /// In the order in which the parameters' shapes name them, then those that only an option names.
@@ -416,7 +443,7 @@ class SignatureReader {
     }
     take_axes_from_sizes();
     for (KernelAxis& axis : result_.axes) {
-      if (axis.constant) continue;
+      if (axis.constant || !axis.expression.empty()) continue;
       const auto stated = std::find_if(stated_.axes.begin(), stated_.axes.end(),
                                        [&](const auto& entry) { return entry.first == axis.name; });
       if (stated != stated_.axes.end()) {
@@ -429,9 +456,39 @@ class SignatureReader {
     }
   }
 
+  /// Those that follow from others, once these are known.
+  Result<void> finish_derived_axes() {
+    std::map<std::string, std::int64_t> extents;
+    bool vary = false;
+    for (KernelAxis& axis : result_.axes) {
+      if (axis.constant) axis.expression.clear();  // declared
+      if (axis.expression.empty()) {
+        if (axis.constant || axis.raced) extents[axis.name] = axis.constant ? *axis.constant : *axis.raced;
+        continue;
+      }
+      vary = false;
+      for (const Word& word : words(axis.expression)) {
+        const KernelAxis* const named = word.is_number ? nullptr : result_.axis(word.text);
+        if (named != nullptr && !extents.contains(named->name)) {
+          return fail(ErrorCode::invalid_argument, "the extent " + axis.expression + " needs " + named->name +
+                                                       "; add --axis " + named->name + "=EXTENT");
+        }
+        vary = vary || (named != nullptr && named->is_variable);
+      }
+      TRY_ASSIGN(const std::int64_t extent, base::evaluate_expression(axis.expression, extents));
+      if (extent < 1)
+        return fail(ErrorCode::invalid_argument, "the extent " + axis.expression + " is " + std::to_string(extent));
+      axis.is_variable = vary;
+      (vary ? axis.raced : axis.constant) = extent;
+    }
+    return {};
+  }
+
   /// The size of a container gives an axis once all others of its shape are known.
   void take_axes_from_sizes() {
-    const auto is_known = [](const KernelAxis& axis) { return axis.is_parameter || axis.constant || axis.is_variable; };
+    const auto is_known = [](const KernelAxis& axis) {
+      return axis.is_parameter || axis.constant || axis.is_variable || !axis.expression.empty();
+    };
     for (bool changed = true; changed;) {
       changed = false;
       for (const KernelParameter& parameter : result_.parameters) {
@@ -465,7 +522,7 @@ Result<Stated> parse_stated(const StatedTexts& texts) {
   Stated stated;
   for (const std::string& text : texts.shapes) {
     TRY_ASSIGN(const auto entry, split(text, "PARAMETER=AXIS,AXIS, like x=M,K"));
-    TRY_ASSIGN(stated.shapes[entry.first], axes_of(entry.second));
+    TRY_ASSIGN(stated.shapes[entry.first], axes_of(entry.first, entry.second, stated));
   }
   // "y=M,N" states the shape as well.
   const auto read = [&](const std::vector<std::string>& from, std::vector<std::string>& names) -> Result<void> {
@@ -475,7 +532,7 @@ Result<Stated> parse_stated(const StatedTexts& texts) {
         continue;
       }
       TRY_ASSIGN(const auto entry, split(text, "PARAMETER or PARAMETER=AXIS,AXIS, like y=M,N"));
-      TRY_ASSIGN(stated.shapes[entry.first], axes_of(entry.second));
+      TRY_ASSIGN(stated.shapes[entry.first], axes_of(entry.first, entry.second, stated));
       names.push_back(entry.first);
     }
     return {};

@@ -46,6 +46,7 @@ struct KernelAxis {
   bool is_variable = false;
   std::optional<std::int64_t> constant;
   std::optional<std::int64_t> raced;  ///< extent in the raced workload of a variable axis
+  std::string expression{};           ///< over other axes, where it follows from them: "len+taps"
 };
 
 struct Signature {
@@ -62,6 +63,7 @@ struct Signature {
 /// What was said on the command line, taken apart.
 struct Stated {
   std::map<std::string, std::vector<std::string>> shapes;
+  std::map<std::string, std::string> expressions;  ///< of axes in shapes that are no names: "y_extent" is "len+taps"
   std::vector<std::string> outputs;
   std::vector<std::string> inouts;
   std::vector<std::pair<std::string, std::int64_t>> axes;
@@ -72,7 +74,7 @@ struct Stated {
 
 /// The options as they were given.
 struct StatedTexts {
-  std::vector<std::string> shapes{};     ///< "x=M,K": axes of a parameter, outermost first
+  std::vector<std::string> shapes{};     ///< "x=M,K": axes of a parameter, outermost first; "y=len+taps"
   std::vector<std::string> outputs{};    ///< what the function writes: "y" or "y=M,N"
   std::vector<std::string> inouts{};     ///< what it changes in place: likewise
   std::vector<std::string> axes{};       ///< "M=64": extent in the raced workload

@@ -178,7 +178,8 @@ TomlDraft task_toml(const Signature& signature, const Stated& stated, const mode
   toml.section("[axes]");
   for (const KernelAxis& axis : signature.axes) {
     if (axis.is_variable) {
-      toml.line(axis.name + " = \"var\"");
+      const std::string& expression = axis.expression;
+      toml.line(axis.name + " = \"var\"" + (expression.empty() ? "" : "  # " + expression + " in every workload"));
     } else if (axis.constant) {
       toml.line(axis.name + " = " + std::to_string(*axis.constant));
     } else {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "scaffold/parameter_type.hpp"
+#include "scaffold/words.hpp"
 #include "syntax/loops.hpp"
 
 namespace accelopt::scaffold {
@@ -125,6 +126,7 @@ class Subscripts {
 const syntax::Parameter* parameter_of_entry(const model::Entry& entry, const syntax::Function& function,
                                             const std::string& name) {
   for (std::size_t i = 0; i < std::min(entry.args.size(), function.parameters.size()); ++i) {
+    if (entry.args[i].find('=') != std::string::npos) continue;
     if (name_in_argument(entry.args[i]) == name) return &function.parameters[i];
   }
   return nullptr;
@@ -167,11 +169,16 @@ std::vector<std::string> unknown_extents(const model::Task& task, const syntax::
       }
     }
   }
+  for (const std::string& argument : task.entry->args) {
+    const std::size_t equals = std::min(argument.find('='), argument.size());
+    for (const Word& word : words(std::string_view(argument).substr(equals))) shaped.push_back(word.text);
+  }
   std::vector<std::string> unknown;
   for (const model::Axis& axis : task.definition.axes) {
     const bool is_used = std::find(shaped.begin(), shaped.end(), axis.name) != shaped.end();
     if (!axis.value || *axis.value == 1 || !is_used || known.contains(axis.name)) continue;
     if (parameter_of_entry(*task.entry, function, axis.name) != nullptr) continue;
+    if (!model::derived_extent(*task.entry, axis.name).empty()) continue;
     if (value_in(function.block, axis.name) != axis.value) unknown.push_back(axis.name);
   }
   return unknown;

@@ -327,9 +327,30 @@ std::string argument_name(std::string_view text) {
   return is_identifier(name) ? name : "";
 }
 
+/// "ylen = len+taps": an axis by others, which has to hold in every workload.
+void check_derived(TableReader& table, const model::Task& task, const std::string& argument) {
+  const std::size_t equals = argument.find('=');
+  const std::string axis(base::trimmed(std::string_view(argument).substr(0, equals)));
+  const std::string expression(base::trimmed(std::string_view(argument).substr(equals + 1)));
+  const std::vector<model::Axis>& axes = task.definition.axes;
+  if (std::none_of(axes.begin(), axes.end(), [&](const model::Axis& one) { return one.name == axis; }))
+    return table.refuse("args", unknown_axis(axis, task.definition));
+  if (const std::string fault = model::refuse_derived_extent(expression); !fault.empty())
+    return table.refuse("args", in_quotes(argument) + ": " + fault);
+  for (const model::Workload& workload : task.workloads) {
+    model::AxisValues values = model::bind_axes(task.definition, workload);
+    const auto extent = base::evaluate_expression(expression, values);
+    if (!extent) return table.refuse("args", in_quotes(argument) + ": " + extent.error().message);
+    if (*extent == values[axis]) continue;
+    return table.refuse("args", in_quotes(argument) + ": workload " + in_quotes(workload.name) + " has " +
+                                    std::to_string(values[axis]) + " in place of " + std::to_string(*extent));
+  }
+}
+
 /// `returned`: the output that is no argument, because the function returns it.
-void check_arguments(TableReader& table, const model::Definition& definition, const std::vector<std::string>& args,
+void check_arguments(TableReader& table, const model::Task& task, const std::vector<std::string>& args,
                      const std::string& returned) {
+  const model::Definition& definition = task.definition;
   std::vector<std::string> required;
   for (const model::TensorSpec& tensor : definition.inputs) required.push_back(tensor.name);
   for (const model::TensorSpec& tensor : definition.outputs) {
@@ -340,6 +361,10 @@ void check_arguments(TableReader& table, const model::Definition& definition, co
   std::set<std::string> used;
   bool all_known = true;
   for (const std::string& argument : args) {
+    if (argument.find('=') != std::string::npos) {
+      check_derived(table, task, argument);
+      continue;
+    }
     const std::string name = argument_name(argument);
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       all_known = false;
@@ -379,7 +404,7 @@ void read_entry(TableReader& root, bool definition_is_sound, TaskText& result) {
   if (!entry.content.empty() && !is_hash) table.refuse("content", "must be " + content_form);
   if (const auto args = table.strings("args", args_form)) {
     entry.args = *args;
-    if (definition_is_sound) check_arguments(table, result.task.definition, *args, entry.returns);
+    if (definition_is_sound) check_arguments(table, result.task, *args, entry.returns);
   } else if (!table.has("args")) {
     table.require("args", args_form);
   }

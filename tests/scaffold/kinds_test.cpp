@@ -222,6 +222,23 @@ TEST_F(Kinds, Results_AreOutputs) {
   EXPECT_EQ(task.entry->returns, "result");
 }
 
+TEST_F(Kinds, ExtentsThatFollowFromOthers_AreAxes) {
+  const model::Task task = patched(
+      "void f(const float* x, std::span<float> y, const float* h, int n, int C) {\n"
+      "  for (int i = 0; i < n; ++i) {\n    for (int c = 0; c < C; ++c)\n      y[std::size_t(i * C + c)] = x[i * 3 * C "
+      "+ 3 * c] * "
+      "h[0] + h[1];\n  }\n}",
+      "int main() { float x[36] = {1, 2, 3, 4, 5, 6}, y[12]; const float h[2] = {2, 1}; f(x, y, h, 6, 2); "
+      "std::printf(\"%g %g\\n\", double(y[0]), double(y[1])); }",
+      {.shapes = {"x=n,3*C", "h=2"},
+       .outputs = {"y=n*C"},
+       .axes = {"n=64", "C=4"},
+       .inits = {"x=normal(0, 1)", "h=normal(0, 1)"}});
+  EXPECT_EQ(task.definition.inputs[0].shape, (std::vector<std::string>{"n", "x_extent1"}));
+  EXPECT_EQ(model::variable_axes(task.definition), (std::vector<std::string>{"n", "C", "x_extent1", "y_extent"}));
+  EXPECT_EQ(task.workloads[0].axes.at("x_extent1"), 12);
+}
+
 TEST_F(Kinds, StructsOfFloats_AreOneMoreAxis) {
   const model::Task task = patched(
       "struct Point {\n  float x, y;  // plane\n  float z;\n};\n"

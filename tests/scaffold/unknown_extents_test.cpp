@@ -105,5 +105,53 @@ TEST_F(UnknownExtents, AllowTheWorkloadsOwnSizesAlone) {
   EXPECT_NE(patch->notes[0].find("exactly the sizes of the workloads"), std::string::npos) << patch->notes[0];
 }
 
+TEST_F(UnknownExtents, ThatFollowFromOthers_AreStatedAsExpressions) {
+  const auto clang = load_clang();
+  const Repository repository("pitch.c", kCorrelation);
+  ScaffoldOptions options = correlation(repository);
+  options.stated.shapes = {"x=len", "y=len + max_pitch"};
+  options.stated.axes.pop_back();
+  const auto report = scaffold_task(*clang, options);
+  ASSERT_TRUE(report.has_value()) << report.error().message;
+  EXPECT_TRUE(report->notes.empty()) << report->notes.front();
+  const auto task = suites::load_task(options.folder);
+  ASSERT_TRUE(task.has_value()) << task.error().message << repository.read("task/task.toml");
+  EXPECT_EQ(task->entry->args.back(), "y_extent = len+max_pitch");
+  EXPECT_EQ(task->workloads.size(), 5U);
+  for (const model::Workload& workload : task->workloads)
+    EXPECT_EQ(workload.axes.at("y_extent"), workload.axes.at("len") + workload.axes.at("max_pitch")) << workload.name;
+  const auto patch = make_winner_patch({{*task, task->baseline, options.folder, {}}});
+  ASSERT_TRUE(patch.has_value()) << patch.error().message;
+  const std::string& after = patch->files.front().after;
+  EXPECT_NE(after.find("_kernel(x, y, out, len, max_pitch, ((int64_t)len+(int64_t)max_pitch));"), std::string::npos)
+      << after;
+  repository.write("src/pitch.c", after);
+  const auto built = repository.run("gcc -Wall -Wextra -Werror -O1 -c src/pitch.c");
+  EXPECT_EQ(built.first, 0) << built.second << after;
+  std::string toml = repository.read("task/task.toml");
+  toml.replace(toml.find("y_extent = 440"), 14, "y_extent = 441");
+  repository.write("task/task.toml", toml);
+  const auto refused = suites::load_task(options.folder);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_NE(refused.error().message.find("workload \"race\" has 441 in place of 440"), std::string::npos)
+      << refused.error().message;
+}
+
+TEST_F(UnknownExtents, StatedAsExpressionsOfNothing_AreRefused) {
+  const auto clang = load_clang();
+  const Repository repository("pitch.c", kCorrelation);
+  const auto refusal = [&](const std::string& shape) {
+    ScaffoldOptions options = correlation(repository);
+    options.stated.shapes = {"x=len", shape};
+    options.stated.axes.pop_back();
+    const auto report = scaffold_task(*clang, options);
+    return report ? "taken" : report.error().message;
+  };
+  EXPECT_NE(refusal("y=len/max_pitch").find("no name for an axis"), std::string::npos);
+  EXPECT_NE(refusal("y=len+").find("no name for an axis"), std::string::npos);
+  EXPECT_NE(refusal("y=len+pad").find("add --axis pad=EXTENT"), std::string::npos);
+  EXPECT_NE(refusal("y=len-300").find("is -60"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace accelopt::scaffold
