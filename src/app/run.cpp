@@ -15,6 +15,7 @@
 #include "app/readable_preference.hpp"
 #include "app/refactor_winner.hpp"
 #include "app/reviewer_history.hpp"
+#include "app/run_changes.hpp"
 #include "app/run_control.hpp"
 #include "app/steer.hpp"
 #include "app/version.hpp"
@@ -149,18 +150,6 @@ class BlankAnswers {
   std::set<std::filesystem::path> files_;
 };
 
-/// The place where a run measures stays with it, so that it is resumed there without being told again.
-base::Result<void> keep_place(journal::Journal& journal, const std::string& run, const RunSettings& settings,
-                              model::EventSink& events) {
-  TRY_ASSIGN(journal::RunInfo kept, journal.find_run(run));
-  Json device = to_json(settings.device);
-  if (kept.settings["device"] == device) return {};
-  kept.settings["device"] = std::move(device);
-  TRY(journal.change_settings(run, kept.settings));
-  events.on(model::Note{"from now on the run measures " + place_of(settings.device)});
-  return {};
-}
-
 /// One run while it is carried out: everything that it works with, in the order in which it comes about.
 class Session {
  public:
@@ -179,7 +168,7 @@ class Session {
     if (options.finish) control_->budget().end(model::EndReason::stop);
     if (run_.status != RunStatus::done) {
       TRY(finish(RunStatus::running));
-      TRY(keep_place(journal_, run_.id, settings_, *control_));
+      TRY(keep_changes(journal_, run_.id, settings_, *control_));
     }
     TRY(gather_team());
     TRY(take_in_bundles(options));
@@ -515,30 +504,10 @@ class Session {
 
 }  // namespace
 
-base::Result<RunSettings> resumed_settings(const journal::RunInfo& run, const ResumeOptions& options) {
-  TRY_ASSIGN(RunSettings settings, run_settings_from(run.settings));
-  DeviceFlags place;
-  if (!options.device.empty()) place.device = options.device;
-  place.workers = options.workers;
-  place.defer = options.defer;
-  TRY(check(place));
-  if (!options.workers.empty()) {
-    settings.device = place;
-  } else if (!options.device.empty() || !options.defer.empty()) {
-    if (!options.device.empty()) settings.device.device = options.device;
-    settings.device.workers.clear();
-    settings.device.defer = options.defer;
-  }
-  settings.agents.exit_when_waiting = settings.agents.exit_when_waiting || options.exit_when_waiting;
-  if (options.bundle.empty() || !settings.device.defer.empty()) return settings;
-  return base::fail(base::ErrorCode::invalid_argument,
-                    "run " + run.id + " waits for no bundle: it does not measure with --defer");
-}
-
 base::Result<search::RunResult> carry_out(const Shell& shell, journal::Journal& journal, const journal::RunInfo& run,
                                           const Config& config, model::EventSink& events,
                                           const ResumeOptions& options) {
-  TRY_ASSIGN(const RunSettings settings, resumed_settings(run, options));
+  TRY_ASSIGN(const RunSettings settings, resumed_settings(run, options, config));
   return Session(shell, journal, run, config, settings, options.placement).carry_out(events, options);
 }
 

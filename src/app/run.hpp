@@ -51,15 +51,15 @@ struct ResumeOptions {
   std::vector<WorkerConfig> workers{};  ///< measure through these from now on; none: as above
   std::string defer{};                  ///< bundles go here from now on, and those that are gone are written again
   std::string bundle{};                 ///< what came back, where it is not where it was written; for now alone
+  std::string model{};                  ///< ask this from now on; empty: as before, as are the three below
+  std::string base_url{};               ///< a key belongs to its endpoint: another needs key_env again, or has none
+  std::string api{};                    ///< likewise
+  std::string key_env{};                ///< from now on
   bool exit_when_waiting = false;       ///< for now alone
   bool finish = false;                  ///< ask nothing new: race and confirm what was found
   /// Shared with the runs that go on at the same time; null: this one has the workers to itself.
   std::shared_ptr<worker::Placement> placement{};
 };
-
-/// The settings with which a run continues.
-/// @error invalid_argument: the options contradict each other or the run; as run_settings_from.
-base::Result<RunSettings> resumed_settings(const journal::RunInfo& run, const ResumeOptions& options);
 
 /// Searches until the run ends, and records how it ended. Also resumes: what is on record is not done again.
 /// @error as search::run_search, make_team and resumed_settings.

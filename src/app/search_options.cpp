@@ -116,6 +116,13 @@ base::Result<void> check_use(const AgentFlags& flags, bool recipes) {
   return {};
 }
 
+base::Result<void> check_models(const RunSettings& settings, const Config& config) {
+  TRY_ASSIGN(const bool recipes, plays_recipes(settings.agents, config));
+  TRY(check_use(settings.agents, recipes));
+  TRY(models_of_roles(settings.agents, config));
+  return check_prices(settings, config);
+}
+
 /// As many developers as the beam is wide, a tester, and a reviewer at the end.
 base::Result<void> take_critical(const SearchFlags& flags, bool recipes, RunSettings& settings) {
   constexpr int kTests = 6;

@@ -48,6 +48,10 @@ void take_critical_of(const refactor::Task& task, SearchFlags& flags);
 /// @error invalid_argument: a value outside its range, an unknown preset or strategy, a malformed duration.
 base::Result<RunSettings> settings_from(const SearchFlags& flags, const Config& config, const Environment& environment);
 
+/// Whether the models that settings name can be used. @error invalid_argument: the flags contradict each other or do
+/// nothing, a role has no model, as check_prices.
+base::Result<void> check_models(const RunSettings& settings, const Config& config);
+
 /// Whether the dollars that a limit speaks of can be counted. @error invalid_argument: a model's price is not known.
 base::Result<void> check_prices(const RunSettings& settings, const Config& config);
 

@@ -22,14 +22,14 @@ namespace accelopt::app {
 /// Who plays the roles.
 struct AgentFlags {
   std::string agents = "auto";  ///< auto: models where any is configured, else recipes
-  std::string model;            ///< a name from the configuration, or a model's own name with base_url
-  std::string base_url;
-  std::string key_env;
-  std::string api;                 ///< of base_url; empty: openai
-  std::string mailbox;             ///< folder in which somebody else answers
-  std::string prompts;             ///< folder that replaces the built-in prompts
-  std::string record;              ///< folder that keeps every answer
-  std::string replay;              ///< folder whose answers are given, and no model is asked
+  std::string model{};          ///< a name from the configuration, or a model's own name with base_url
+  std::string base_url{};
+  std::string key_env{};
+  std::string api{};               ///< of base_url; empty: openai
+  std::string mailbox{};           ///< folder in which somebody else answers
+  std::string prompts{};           ///< folder that replaces the built-in prompts
+  std::string record{};            ///< folder that keeps every answer
+  std::string replay{};            ///< folder whose answers are given, and no model is asked
   bool reviewer = false;           ///< one plays as well, of a critical run
   bool tester = false;             ///< likewise
   bool exit_when_waiting = false;  ///< whether a run ends when nothing can go on without somebody's answer

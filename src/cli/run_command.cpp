@@ -7,6 +7,7 @@
 
 #include "app/estimate.hpp"
 #include "app/run.hpp"
+#include "app/run_changes.hpp"
 #include "app/workspace.hpp"
 #include "cli/command.hpp"
 #include "cli/estimate_text.hpp"
@@ -53,7 +54,10 @@ Exit show_end(const app::RunEnd& end, const model::Task& task, const std::filesy
     if (exit == Exit::check_failed || end.discarded) return exit;
     const bool failed = code != base::ErrorCode::cancelled;
     fmt::print(stderr, "accelopt: what was done is kept; continue with: accelopt resume {}{}\n", end.run,
-               failed ? " (with --finish: asks nothing new and confirms what was found)" : "");
+               failed
+                   ? " (with --finish: asks nothing new and confirms what was found; with --model or --base-url: asks "
+                     "there from now on)"
+                   : "");
     return code == base::ErrorCode::cancelled ? Exit::interrupted : exit;
   }
   if (showing.json)
@@ -124,8 +128,8 @@ base::Result<Exit> resume(const app::Shell& shell, const ResumeFlags& flags) {
   TRY(app::open_workspace(workspace, journal::Access::read_only));  // says what to do where there is none
   TRY_ASSIGN(const auto journal, app::open_workspace(workspace, journal::Access::read_write));
   TRY_ASSIGN(const journal::RunInfo run, journal->find_run(flags.run));
-  if (const auto usable = app::resumed_settings(run, change); !usable) return refuse_options(usable.error());
   TRY_ASSIGN(const app::Config config, app::load_config(workspace, shell.environment));
+  if (const auto usable = app::resumed_settings(run, change, config); !usable) return refuse_options(usable.error());
   if (run.status == model::RunStatus::done && !flags.json)
     fmt::print(stderr, "run {} is done already; its result, from the record:\n", run.id);
   auto progress = progress_for({flags.json, flags.verbose});
@@ -174,8 +178,9 @@ void add_resume(CommandLine& app, Action& chosen) {
       "  accelopt resume last --finish          confirms what was found before the model failed for good\n"
       "  accelopt resume last --bundle returned/0001-3fa9c1d2     a bundle that was executed elsewhere\n"
       "  accelopt resume last --worker \"ssh host accelopt worker --device cpu:1\"\n"
-      "A run continues to measure where it last did: --device, --worker and --defer stay in force until another is "
-      "given.\n");
+      "  accelopt resume last --base-url http://localhost:8001/v1       the server has another port now\n"
+      "A run continues to measure where it last did, and to ask the same models: --device, --worker, --defer, --model, "
+      "--base-url, --api and --key-env stay in force until another is given.\n");
   auto options = std::make_shared<ResumeFlags>();
   command.option("run", &options->run, "A run's id, the beginning of one, or last").show_default();
   command.option("--workspace", &options->workspace,
@@ -187,6 +192,14 @@ void add_resume(CommandLine& app, Action& chosen) {
                   "From now on measure through this worker; may be repeated (docs/devices.md)");
   command.option("--defer", &options->change.defer,
                  "From now on write bundles into this folder; missing ones are written again");
+  command.option("--model", &options->change.model,
+                 "From now on ask this: a model of accelopt.toml, or one at the run's --base-url");
+  command.option("--base-url", &options->change.base_url,
+                 "From now on ask there; give --key-env again if it needs a key");
+  command.option("--api", &options->change.api, "Protocol of that endpoint from now on; as --base-url")
+      .one_of({"openai", "anthropic", "gemini"});
+  command.option("--key-env", &options->change.key_env,
+                 "From now on this environment variable holds the key for --base-url");
   command.flag("--exit-when-waiting", options->change.exit_when_waiting,
                "End with exit code 6 when nothing can continue without an answer in the mailbox");
   command.flag("--finish", options->change.finish,

@@ -15,8 +15,8 @@ class RunChat(support.TestCase):
         super().setUp()
         self.environment["BLACKBOX_KEY"] = KEY
 
-    def arguments(self, url, task):
-        return ["run", task, "--workspace", self.workspace, "--json", "--base-url", url, "--model", chat_script.MODEL, "--key-env",
+    def arguments(self, url, task, model=chat_script.MODEL):
+        return ["run", task, "--workspace", self.workspace, "--json", "--base-url", url, "--model", model, "--key-env",
                 "BLACKBOX_KEY", "--iterations", 2, "--beam", 2, "--plans", PLANS, "--attempts", ATTEMPTS, "--fixes", 3,
                 "--patience", 0]
 
@@ -133,6 +133,23 @@ class RunChat(support.TestCase):
         self.assertNotIn(KEY, finished.said)
         self.assertTrue(all(r["outcome"] == "unauthorized" for r in server.requests))
         self.assertLessEqual(len(server.requests), PLANS, "a refused key is not tried again")
+
+    def test_a_model_that_the_server_lacks(self):
+        """The run goes on with another model, at the server's new address, and stays with both."""
+        gone = self.server(chat_script.script(failures=[{"fail": {"status": 404, "message": "no such model"}}]), "gone")
+        failed = self.accelopt(*self.arguments(gone.url, self.task(), "tpyo"), *support.steady_worker())
+        self.assert_says(failed, 1, "no such model", "accelopt resume", "--model")
+        server = self.server(chat_script.steady_script(key=KEY))
+        resume = ["resume", "--workspace", self.workspace, "--json"]
+        self.assert_says(self.accelopt(*resume, "--base-url", "no address"), 2, "address of the server")
+        finished = self.accelopt(*resume, "--model", chat_script.MODEL, "--base-url", server.url, "--key-env", "BLACKBOX_KEY")
+        self.assertEqual((finished.code, finished.last["outcome"]), (0, "improved"), finished)
+        self.assertIn(f"from now on the run asks {chat_script.MODEL} at {server.url}, with the key in BLACKBOX_KEY", finished.said)
+        agents = self.succeed("show", "--workspace", self.workspace, "--json").last["settings"]["agents"]
+        self.assertEqual((agents["model"], agents["base_url"], agents["key_env"]), (chat_script.MODEL, server.url, "BLACKBOX_KEY"))
+        self.assertFalse(agents["exit_when_waiting"])
+        replay = self.succeed("replay", "--workspace", self.workspace, "--json").last
+        self.assertEqual(replay["decision_hash"], finished.last["decision_hash"])
 
     def test_a_key_that_is_not_set(self):
         server = self.server(chat_script.script())
