@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "base/text.hpp"
+#include "suites/c_names.hpp"
 
 namespace accelopt::scaffold {
 namespace {
@@ -99,6 +100,8 @@ class Reader {
       axis = {"D" + axis.name, number, true};
     } else if (!is_name(axis.name)) {
       return refuse(part, "has an axis that is neither a name nor a number: " + axis.name);
+    } else if (const std::string reason = suites::refuse_c_name(axis.name); !reason.empty()) {
+      return refuse(part, "has an axis that a task cannot have: " + reason);
     }
     if (equals != std::string_view::npos) {
       axis.extent = extent_of(base::trimmed(text.substr(equals + 1)));

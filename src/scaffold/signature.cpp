@@ -79,6 +79,12 @@ bool is_integer(const std::string& type) {
   return kIntegers.contains(type);
 }
 
+Result<void> check_axis_name(const std::string& option, const std::string& name) {
+  const std::string reason = suites::refuse_c_name(name);
+  if (reason.empty()) return {};
+  return fail(ErrorCode::invalid_argument, option + " " + name + ": no name for an axis: " + reason);
+}
+
 class SignatureReader {
  public:
   SignatureReader(const syntax::Unit& unit, const syntax::Function& function, const Stated& stated)
@@ -541,11 +547,13 @@ Result<Stated> parse_stated(const StatedTexts& texts) {
   TRY(read(texts.inouts, stated.inouts));
   for (const std::string& text : texts.axes) {
     TRY_ASSIGN(const auto entry, split(text, "AXIS=EXTENT, like M=64"));
+    TRY(check_axis_name("--axis", entry.first));
     TRY_ASSIGN(const std::int64_t extent, extent_of(entry.second, "a whole number over 0, like M=64"));
     stated.axes.emplace_back(entry.first, extent);
   }
   for (const std::string& text : texts.constants) {
     TRY_ASSIGN(const auto entry, split(text, "AXIS=EXTENT, like K=1024"));
+    TRY(check_axis_name("--constant", entry.first));
     TRY_ASSIGN(stated.constants[entry.first], extent_of(entry.second, "a whole number over 0, like K=1024"));
   }
   for (const std::string& text : texts.inits) {

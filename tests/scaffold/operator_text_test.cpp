@@ -3,6 +3,7 @@
 
 #include "scaffold/example_call.hpp"
 #include "scaffold/python_text.hpp"
+#include "scaffold/signature.hpp"
 
 namespace accelopt::scaffold {
 namespace {
@@ -26,6 +27,18 @@ TEST(ExampleCall, OtherForms_AreRefused) {
   for (const char* text : {"x", "x: half[M]", "x: float16[M", "x: float16[M=0]", "x: float16[M=4], x: float16[M]",
                            "x: float16[M=4], y: float16[M=5]", "1x: float16[M=4]", "x: float16[M-1]"})
     EXPECT_FALSE(parse_example(text)) << text;
+}
+
+TEST(ExampleCall, KeywordOfCAsAnAxis_IsRefused) {
+  const auto call = parse_example("x: float16[int=64]");
+  ASSERT_FALSE(call);
+  EXPECT_NE(call.error().message.find("\"int\" is a keyword"), std::string::npos) << call.error().message;
+  StatedTexts axis;
+  axis.axes = {"for=64"};
+  EXPECT_EQ(parse_stated(axis).error().code, base::ErrorCode::invalid_argument);
+  StatedTexts constant;
+  constant.constants = {"class=64"};
+  EXPECT_EQ(parse_stated(constant).error().code, base::ErrorCode::invalid_argument);
 }
 
 constexpr std::string_view kFile = R"py(import torch
