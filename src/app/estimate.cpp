@@ -206,6 +206,18 @@ std::string describe_costs(const refactor::Costs& costs, const search::Estimate&
       report::format_seconds(estimate.wall_seconds.low), report::format_seconds(estimate.wall_seconds.high));
 }
 
+std::string describe_check(const refactor::Costs& costs) {
+  EstimateFacts facts;
+  use_costs(costs, facts);
+  const auto whole = [&](const Range& rest) {
+    return report::format_seconds(facts.build_seconds.expected + rest.expected);
+  };
+  return fmt::format(
+      "the base took {} to build, test and run; examining the change will take about {}, proving it {} in all; a gate "
+      "that refuses it ends it sooner",
+      report::format_seconds(costs.open), whole(facts.race_seconds), whole(facts.confirm_seconds));
+}
+
 Result<search::Estimate> estimate_run(const model::Task& task, const RunSettings& settings, const Config& config,
                                       journal::Journal* history, const refactor::Costs* costs) {
   EstimateFacts facts = search::facts_of_settings(settings.search);

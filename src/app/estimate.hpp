@@ -21,6 +21,8 @@ base::Result<search::Estimate> estimate_run(const model::Task& task, const RunSe
 void use_costs(const refactor::Costs& costs, search::EstimateFacts& facts);
 /// One line: what the estimate says of time, and of what examining one change takes.
 std::string describe_costs(const refactor::Costs& costs, const search::Estimate& estimate);
+/// Likewise, of the check of one change: until it is found no better, or proved.
+std::string describe_check(const refactor::Costs& costs);
 
 /// The object that `estimate --json` prints and `run --json` begins with (docs/events.md).
 base::Json json_line(const search::Estimate& estimate, const model::Task& task);

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "app/estimate.hpp"
 #include "app/knowledge_place.hpp"
 #include "app/refactor_change.hpp"
 #include "app/refactor_record.hpp"
@@ -224,6 +225,7 @@ Result<RefactorReport> check_refactor(const Shell& shell, const RefactorOptions&
   const std::uint64_t seed = options.seed.value_or(base::random_seed() >> 16U);
   TRY_ASSIGN(const auto checker, prepare_checker(shell, options, seed));
   TRY_ASSIGN(const std::string tree, tree_of_change(*checker, change));
+  options.note(describe_check(checker->costs()));
   RefactorReport report = report_on(*checker, seed);
   report.tried = 1;
   if (commit == Commit::yes) TRY(expect_room_for_commit(*checker, report));

@@ -33,6 +33,7 @@ struct RefactorOptions {
   std::string knowledge{};  ///< --knowledge; "none": no store
   std::filesystem::path workspace{};
   std::function<void(const std::string&)> step = [](const std::string&) {};
+  std::function<void(const std::string&)> note = [](const std::string&) {};        ///< a line that stays
   std::function<void(const refactor::Gate&)> gate = [](const refactor::Gate&) {};  ///< of any change, as it ends
   std::string base{};  ///< a revision in place of the task's; empty: the task's own
 };

@@ -123,6 +123,7 @@ auto with_steps(RefactorFlags& flags, const Use& use, Gates gates = Gates::to_pr
   flags.options.workspace = app::find_workspace(flags.workspace);
   report::StepProgress steps(stderr, {.live = !flags.json && isatty(STDERR_FILENO) == 1});
   flags.options.step = [&](const std::string& step) { steps.begin(step); };
+  flags.options.note = [&](const std::string& text) { steps.note(text); };
   if (gates == Gates::printed) {
     flags.options.gate = [&](const refactor::Gate& gate) {
       steps.end();  // a live line is off the screen before another is on it

@@ -58,6 +58,7 @@ class CheckTest(support.TestCase):
         # What a change's own code wrote as it failed is part of what is told: no sign of a crash.
         result = self.start("refactor", "check", self.task_folder, file, "--json", "--knowledge", "none", "--seed", "7", *options).finish()
         self.assertNotEqual(result.out, "", result.err)
+        self.assertRegex(result.err, r"the base took .* to build, test and run; examining the change will take about \d.*, proving it \d")
         return json.loads(result.out)
 
     def body(self, body: str, before: str = "") -> str:
