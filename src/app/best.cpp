@@ -40,6 +40,7 @@ class Delivery {
     std::optional<scaffold::UserBuild> build{};
     scaffold::PatchForm unmeasured{};  ///< where nothing was raced
     BuildRaces races{};
+    OwnFile own_file = OwnFile::needs_hands;
 
     [[nodiscard]] const std::string& name() const { return winner.run.task.entry->function; }
     /// The race of the form that this attempt takes, the last one in all further ones; null: nothing was raced.
@@ -128,9 +129,9 @@ base::Result<void> Delivery::measure_forms(Part& part) const {
     note("the gain in your build was not measured: " + openmp.no_measuring);
     return {};
   }
-  const OwnFile own_file = scaffold::is_named_by_cmake(file) ? OwnFile::is_built : OwnFile::needs_hands;
+  part.own_file = scaffold::is_named_by_cmake(file) ? OwnFile::is_built : OwnFile::needs_hands;
   auto races = with_progress("measuring the gain as your build compiles it", [&] {
-    return race_in_user_build(shell_, options_.device, task, winner, *part.build, {options_.form, own_file});
+    return race_in_user_build(shell_, options_.device, task, winner, *part.build, {options_.form, part.own_file});
   });
   if (!races) {
     if (races.error().code == base::ErrorCode::cancelled) return tl::make_unexpected(races.error());
@@ -161,8 +162,9 @@ void Delivery::say_form(const Part& part, std::size_t attempt) const {
                     part.name(), report::format_ratio(*part.races.read_after)));
   for (const BuildRace& other : part.races.forms) {
     if (other.form.flags_by != scaffold::FlagsBy::own_file || other.ratio.low <= race->ratio.high) continue;
-    note(fmt::format("{} has {} in a file of its own, which no CMakeLists.txt would compile: --patch-form own-file",
-                     part.name(), report::format_ratio(other.ratio)));
+    note(fmt::format("{} has {} in a file of its own{}: --patch-form own-file", part.name(),
+                     report::format_ratio(other.ratio),
+                     part.own_file == OwnFile::is_built ? "" : ", which no CMakeLists.txt would compile"));
   }
 }
 
@@ -171,7 +173,7 @@ base::Result<void> Delivery::refuse_loss(const Part& part, std::size_t attempt) 
   const BuildRace* const race = part.race(attempt);
   if (race == nullptr || options_.force) return {};
   const bool slower = race->ratio.high < 1;
-  const bool slower_to_read = attempt == 0 && part.races.read_after && part.races.read_after->high < 1;
+  const bool slower_to_read = part.races.read_after && part.races.read_after->high < 1;
   if (!slower && !slower_to_read) return {};
   return base::fail(base::ErrorCode::unsupported,
                     fmt::format("no patch was written: {} would be slower in your program{}; --force writes it",

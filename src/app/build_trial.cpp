@@ -55,8 +55,10 @@ std::vector<Problem> compiler_problems(const std::string& output, const std::str
   return {{0, "", "does not build: " + (first == lines.end() ? output : std::string(*first)), file}};
 }
 
-Result<std::vector<Problem>> build_problems(const Shell& shell, const std::string& compiler, const model::Task& task,
-                                            const std::filesystem::path& folder) {
+namespace {
+
+Result<std::vector<Problem>> tried(const Shell& shell, const std::string& compiler, const model::Task& task,
+                                   const std::filesystem::path& folder) {
   const bool own = task.target == targets::cpu::description().name;
   const auto extension = std::filesystem::path(task.reference.name).extension();
   const bool reference = extension == ".cpp" || extension == ".c";
@@ -83,6 +85,18 @@ Result<std::vector<Problem>> build_problems(const Shell& shell, const std::strin
   const std::string file = path_in(folder, task.baseline.sources.front().name);
   std::ranges::move(compiler_problems(built->report.diagnostics, file), std::back_inserter(problems));
   return problems;
+}
+
+}  // namespace
+
+Result<std::vector<Problem>> build_problems(const Shell& shell, const std::string& compiler, const model::Task& task,
+                                            const std::filesystem::path& folder) {
+  auto problems = tried(shell, compiler, task, folder);
+  if (problems || problems.error().code == base::ErrorCode::cancelled) return problems;
+  const auto severity =
+      problems.error().code == base::ErrorCode::invalid_argument ? base::Severity::error : base::Severity::advice;
+  return std::vector<Problem>{
+      {0, "", "reference and baseline could not be built: " + problems.error().message, "", severity}};
 }
 
 }  // namespace accelopt::app

@@ -15,6 +15,7 @@ namespace {
 
 /// Tokens of an operand that are compared at most: `values[row * columns + column]` has eight.
 constexpr std::size_t kLongestOperand = 24;
+constexpr std::size_t kLongestComparison = 200;  ///< tokens within `!(...)`
 
 bool is_special_name(std::string_view name) {
   static const std::set<std::string_view> kNames{
@@ -82,7 +83,7 @@ bool closes(const Token& token) {
 bool negates_comparison(const std::vector<Token>& tokens, std::size_t at) {
   if (at + 1 >= tokens.size() || tokens[at].text != "!" || tokens[at + 1].text != "(") return false;
   int depth = 0;
-  for (std::size_t i = at + 1; i < tokens.size(); ++i) {
+  for (std::size_t i = at + 1; i < std::min(tokens.size(), at + kLongestComparison); ++i) {
     depth += opens(tokens[i]) ? 1 : closes(tokens[i]) ? -1 : 0;
     if (depth == 0) return false;
     if (depth == 1 && is_ordering(tokens[i])) return true;
@@ -122,6 +123,12 @@ bool compares_in_three_ways(const std::vector<Token>& tokens) {
   return false;
 }
 
+/// The words of a preprocessor's line: any number of `#` may stand before them, and each would be a line of its own.
+std::string_view behind_hashes(std::string_view line) {
+  line.remove_prefix(std::min(line.find_first_not_of("# \t"), line.size()));
+  return line;
+}
+
 /// Whether the options in a text, as "fast-math", leave finite math assumed: the last one that says something of it.
 bool assumes_after(std::string_view text, bool assumes) {
   const auto is_of_option = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-'; };
@@ -143,8 +150,8 @@ std::string special_value_named(std::string_view source) {
   const std::vector<Token> tokens = c_tokens(source);
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const Token& token = tokens[i];
-    if (token.kind == TokenKind::preprocessor && token.text.size() > 1) {
-      std::string inner = special_value_named(std::string_view(token.text).substr(1));
+    if (token.kind == TokenKind::preprocessor) {
+      std::string inner = special_value_named(behind_hashes(token.text));
       if (!inner.empty()) return inner;
     }
     if (token.kind == TokenKind::identifier && is_special_name(token.text)) return token.text;
@@ -158,9 +165,7 @@ bool may_handle_nan(std::string_view source) {
   const std::vector<Token> tokens = c_tokens(source);
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const Token& token = tokens[i];
-    if (token.kind == TokenKind::preprocessor && token.text.size() > 1 &&
-        may_handle_nan(std::string_view(token.text).substr(1)))
-      return true;
+    if (token.kind == TokenKind::preprocessor && may_handle_nan(behind_hashes(token.text))) return true;
     if (token.kind == TokenKind::identifier && passes_over_nan(token.text)) return true;
     if (negates_comparison(tokens, i)) return true;
   }

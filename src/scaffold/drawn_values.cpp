@@ -141,9 +141,10 @@ base::Result<void> refuse_fixed_tensors(const model::Task& task) {
     return base::fail(
         base::ErrorCode::invalid_argument,
         fmt::format("every element of {} is drawn as one number ({}), so a kernel that never reads {} passes, and a "
-                    "patch would call it with others; draw {} as your program fills it, like normal(0, 1), and search "
-                    "again",
-                    input.name, model::to_string(specs.front()), input.name, input.name));
+                    "patch would call it with others; draw {} as your program may hold it, like {}{}",
+                    input.name, model::to_string(specs.front()), input.name, input.name,
+                    model::is_floating(input.dtype) ? "normal(0, 1)" : "integers(0, 100)",
+                    input.inout ? ", or let the function fill it and state it as an output" : ""));
   }
   return {};
 }

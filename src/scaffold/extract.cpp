@@ -108,7 +108,7 @@ class Splitter {
         conditionals += rest.starts_with("if") ? 1 : rest.starts_with("endif") ? -1 : 0;
         continue;
       }
-      if (depth == 0 && text == "=" && tokens_[at_ - 1].text != "operator") assigned = true;
+      if (depth == 0 && text == "=" && (at_ == 0 || tokens_[at_ - 1].text != "operator")) assigned = true;
       if (text == "(" || text == "[" || text == "{") {
         if (depth == 0 && text == "(") called = true;
         ++depth;

@@ -205,6 +205,7 @@ std::vector<MadeWorkload> made_workloads(const Signature& signature, const std::
   const std::string source = std::regex_replace(baseline, kComment, "");
   bool all_are_looped_over = true;
   bool all_may_be_small = true;
+  bool is_new = lengths == TensorLengths::known;  // of the held-out size some axis
   std::vector<Growing> growing;
   for (const KernelAxis& axis : signature.axes) {
     if (!axis.is_variable || !axis.expression.empty()) continue;
@@ -217,6 +218,14 @@ std::vector<MadeWorkload> made_workloads(const Signature& signature, const std::
     const std::int64_t other_steps = lengths == TensorLengths::known ? steps + steps / 2 : steps - steps / 4 - 1;
     held_out.extents.emplace_back(axis.name, step * std::max<std::int64_t>(1, other_steps | 1));
     small.extents.emplace_back(axis.name, std::min(check.extents.back().second, step * ((kSmall / step) | 1)));
+    if (lengths == TensorLengths::unknown) {  // below the raced one, where the others are, too
+      const auto is_taken = [&](std::int64_t extent) {
+        return extent == raced || extent == check.extents.back().second || extent == small.extents.back().second;
+      };
+      std::int64_t& own = held_out.extents.back().second;
+      while (own > step && is_taken(own)) own -= step;
+      is_new = is_new || !is_taken(own);
+    }
     all_are_looped_over = all_are_looped_over && is_looped_over(spelling, source);
     all_may_be_small = all_may_be_small && may_be_small(spelling, source);
     growing.push_back({axis.name, step, steps, most_of_type(signature, axis)});
@@ -227,7 +236,7 @@ std::vector<MadeWorkload> made_workloads(const Signature& signature, const std::
   if (all_are_looped_over && lengths == TensorLengths::known && !has_own_array(signature, source)) {
     if (auto large = large_workload(signature, growing)) made.push_back(std::move(*large));
   }
-  made.push_back(held_out);
+  if (is_new) made.push_back(held_out);
   std::vector<MadeWorkload> complete;
   for (MadeWorkload& workload : made) {
     if (auto whole = completed(signature, std::move(workload))) complete.push_back(std::move(*whole));

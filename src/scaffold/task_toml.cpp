@@ -110,7 +110,8 @@ void write_tensor(TomlText& toml, const KernelParameter& parameter, const Signat
   }
   if (parameter.is_tensor && init != stated.inits.end() && init->second.starts_with("integers(") &&
       !model::is_floating(parameter.dtype))
-    toml.line("families = [\"extremes\"]  # also with many of the range's largest and smallest numbers");
+    toml.line(
+        "# families = [\"extremes\"]  # many of the range's largest and smallest numbers, where sums of them fit");
   if (parameter.is_tensor && model::is_floating(parameter.dtype)) {
     toml.line(
         "# families = [\"positive\", \"scaled\", \"heavy\", \"sparse\", \"rows\"]  # those the function is defined "

@@ -125,9 +125,12 @@ class Subscripts {
 
 const syntax::Parameter* parameter_of_entry(const model::Entry& entry, const syntax::Function& function,
                                             const std::string& name) {
-  for (std::size_t i = 0; i < std::min(entry.args.size(), function.parameters.size()); ++i) {
-    if (entry.args[i].find('=') != std::string::npos) continue;
-    if (name_in_argument(entry.args[i]) == name) return &function.parameters[i];
+  std::size_t place = 0;  // extents that follow from others are no parameters
+  for (const std::string& argument : entry.args) {
+    if (argument.find('=') != std::string::npos) continue;
+    if (place == function.parameters.size()) break;
+    if (name_in_argument(argument) == name) return &function.parameters[place];
+    ++place;
   }
   return nullptr;
 }

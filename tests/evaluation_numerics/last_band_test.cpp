@@ -66,6 +66,17 @@ TEST_F(LastBand, AnotherExponentialIsHonest) {
   EXPECT_TRUE(comparison.passed()) << explain(expected, comparison);
 }
 
+TEST_F(LastBand, AFewSmallElementsMayBeDifferencesOfLargerNumbers) {
+  expected.values = of([](double x) { return 1 / (1 + std::exp(-x)); });
+  const auto in_float = of([](double x) { return 1 / (1 + std::exp(-static_cast<float>(x))); });
+  const Bounds allowed = calibrate(expected, {in_float, expected.values, expected.values, {}}, {});
+  const auto by_tanh = of([](double x) { return 0.5F + 0.5F * std::tanh(0.5F * static_cast<float>(x)); });
+  std::vector<std::byte> bytes(by_tanh.size() * sizeof(float));
+  encode(DType::float32, by_tanh, bytes);
+  const Comparison comparison = compare(expected, allowed, bytes);
+  EXPECT_TRUE(comparison.passed()) << explain(expected, comparison);
+}
+
 TEST_F(LastBand, DoesNotStandBesideAStatedBound) {
   model::Numerics stated;
   stated.normwise = 1e-3;

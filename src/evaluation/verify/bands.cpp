@@ -26,6 +26,10 @@ constexpr double kOrderRoom = 16;
 constexpr double kSpread = 6;
 constexpr std::size_t kLeastRows = 64;
 constexpr double kLeastElements = 256;
+/// Where most elements are small, an output is meant in each of its elements. Where a few are, as beside a sigmoid's 1,
+/// honest kernels may have them as differences of larger numbers (0.5 + 0.5 tanh), whose errors do not shrink with
+/// them.
+constexpr double kLeastShareOfLastBand = 0.5;
 /// What the smallest elements of a wide type may be off by together, over the honest run that is off by most, and in
 /// units of roundoff of their own size: honest orders and exponentials differ by less, and zeros by far more.
 constexpr double kLastBandRoom = 32;
@@ -120,10 +124,10 @@ BandSums allowed_by_band(model::DType dtype, const BandErrors& errors, std::size
   return out;
 }
 
-BandSums allowed_in_last_band(model::DType dtype, const BandErrors& errors, double smallest) {
+BandSums allowed_in_last_band(model::DType dtype, const BandErrors& errors, double elements, double smallest) {
   BandSums out = unlimited_bands();
   constexpr std::size_t kLast = kBands - 1;
-  if (errors.counts[kLast] < kLeastElements) return out;
+  if (errors.counts[kLast] < kLeastElements || errors.counts[kLast] < kLeastShareOfLastBand * elements) return out;
   const double own = kLastBandUnits * model::unit_roundoff(dtype);
   out[kLast] = kLastBandRoom * kLastBandRoom * errors.in_float[kLast] + own * own * errors.norms[kLast] +
                errors.counts[kLast] * smallest * smallest;

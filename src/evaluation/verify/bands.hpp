@@ -60,8 +60,8 @@ std::vector<double> rounded_to(model::DType dtype, std::span<const double> value
 /// The most that each sum of squares may be; infinity: the band is not judged. `smallest`: what any element may be off
 /// by, scaled.
 BandSums allowed_by_band(model::DType dtype, const BandErrors& errors, std::size_t rows, double smallest);
-/// The same of a dtype that has_last_band.
-BandSums allowed_in_last_band(model::DType dtype, const BandErrors& errors, double smallest);
+/// The same of a dtype that has_last_band, in an output with so many elements.
+BandSums allowed_in_last_band(model::DType dtype, const BandErrors& errors, double elements, double smallest);
 
 /// The first band with a larger sum than it may have.
 std::optional<int> violated_band(const BandSums& squares, const BandSums& allowed);

@@ -255,7 +255,8 @@ Bounds bounds_of(DType dtype, const std::vector<std::int64_t>& shape, const Hone
     bounds.bands = allowed_by_band(dtype, errors.bands, errors.row_sizes.size(), bounds.absolute * bounds.scale);
     bounds.band_counts = errors.bands.counts;
   } else if (has_last_band(dtype, numerics)) {
-    bounds.bands = allowed_in_last_band(dtype, errors.bands, bounds.absolute * bounds.scale);
+    const double elements = static_cast<double>(errors.row_sizes.size()) * static_cast<double>(bounds.row_length);
+    bounds.bands = allowed_in_last_band(dtype, errors.bands, elements, bounds.absolute * bounds.scale);
     bounds.band_counts = errors.bands.counts;
   }
   return bounds;
