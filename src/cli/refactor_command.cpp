@@ -16,6 +16,7 @@
 #include "cli/command.hpp"
 #include "cli/run_start.hpp"
 #include "cli/search_flags.hpp"
+#include "refactor/call_share.hpp"
 #include "report/step_progress.hpp"
 #include "report/text_width.hpp"
 #include "targets/repo/repo_task.hpp"
@@ -75,8 +76,10 @@ void print_report(const app::RefactorReport& report, Gates gates) {
                  unit.unit.sized ? "" : "  with start-up");
       continue;
     }
-    fmt::print("{:<24} {:>9.2f} ms -> {:>9.2f} ms  {}{}\n", refactor::to_string(unit.unit), unit.old_seconds * 1e3,
-               unit.new_seconds * 1e3, ratio_text(unit.ratio), unit.unit.timed ? "" : "  with start-up");
+    const auto& share = unit.unit.call_share;
+    fmt::print("{:<24} {:>9.2f} ms -> {:>9.2f} ms  {}{}{}\n", refactor::to_string(unit.unit), unit.old_seconds * 1e3,
+               unit.new_seconds * 1e3, ratio_text(unit.ratio), unit.unit.timed ? "" : "  with start-up",
+               share ? "  " + refactor::describe_call_share(*share) : "");
   }
   for (const refactor::Growth& growth : result.growth) {
     if (result.complexity_claimed)

@@ -47,6 +47,7 @@ ACCELOPT_JSON(Gate) {
 ACCELOPT_JSON(Unit) {
   field.required("workload", it.workload, "size", it.size, "count", it.count, "raced", it.raced, "timed", it.timed);
   field.optional("sized", it.sized);
+  field.unless_empty("call_share", it.call_share);
   field.named("role", it.role, kStoredRoles);
 }
 

@@ -11,6 +11,7 @@
 #include "base/hash.hpp"
 #include "base/names.hpp"
 #include "base/text.hpp"
+#include "refactor/call_share.hpp"
 #include "refactor/case_survey.hpp"
 #include "refactor/functions.hpp"
 #include "syntax/tree/library.hpp"
@@ -271,7 +272,9 @@ Result<void> Checker::prepare_units() {
     base_start_up_ = start_up;
     unit.sized = times.old_net_bytes >= kSizedBytes && times.old_net_bytes >= kSizedShare * start_up.old_peak_bytes;
     base_times_.push_back({unit, times.old_seconds, times.old_net_bytes});
-    if (unit.raced) TRY(enough_to_race(unit, times, start_up));
+    if (!unit.raced) continue;
+    TRY(enough_to_race(unit, times, start_up));
+    TRY(measure_call_share(unit, start_up));
   }
   return {};
 }
@@ -290,6 +293,20 @@ Result<void> Checker::enough_to_race(const Unit& unit, const UnitTimes& times, c
                     fmt::format("{}: the old code takes {:.0f} ms, and starting the program {:.0f} ms; give the "
                                 "workload larger sizes or a larger count",
                                 to_string(unit), times.old_seconds * 1e3, start_up.old_seconds * 1e3));
+}
+
+Result<void> Checker::measure_call_share(Unit& unit, const StartUp& start_up) {
+  if (time_is_a_guard(task_.goal)) return {};
+  const CaseRequest request{.workload = unit.workload,
+                            .size = unit.size,
+                            .count = unit.count,
+                            .seed = base::derive_seed(settings_.seed, "calls " + unit.workload) >> 16U};
+  TRY_ASSIGN(const MadeCases cases, driver_->make_cases(base_folder_, request));
+  TRY_ASSIGN(const auto held, settings_.hold());
+  TRY_ASSIGN(unit.call_share, driver_->share_of_calls(base_folder_, cases, start_up.old_seconds));
+  const std::string advice = unit.call_share ? call_share_advice(*unit.call_share) : "";
+  if (!advice.empty()) result_warnings_.push_back(to_string(unit) + ": " + advice);
+  return {};
 }
 
 Result<UnitTimes> Checker::time_unit(Race& race, Unit& unit, StartUp& start_up) {

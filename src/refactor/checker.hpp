@@ -198,7 +198,7 @@ class Checker {
   /// What a person should know of what the generator makes; a line each. @error invalid_argument: it fails.
   base::Result<std::vector<std::string>> generator_gaps();
 
-  /// What a person should know of the old code's results; a line each.
+  /// What a person should know of the old code's results, and of its driver's time; a line each.
   [[nodiscard]] const std::vector<std::string>& result_warnings() const { return result_warnings_; }
 
   [[nodiscard]] const vcs::Repository& repository() const { return repository_; }
@@ -257,6 +257,8 @@ class Checker {
   /// @error invalid_argument: the old code takes too little besides the start-up.
   [[nodiscard]] base::Result<void> enough_to_race(const Unit& unit, const UnitTimes& times,
                                                   const StartUp& start_up) const;
+  /// How much of the driver's time a gain can be seen in, of a unit that time decides.
+  base::Result<void> measure_call_share(Unit& unit, const StartUp& start_up);
   base::Result<std::vector<std::string>> generated_problems(const CheckResult& change);
   base::Result<std::vector<std::string>> behaviour_problems(const Trees& trees);
   /// Those of `behaviour_problems`.

@@ -7,6 +7,7 @@
 
 #include "base/hash.hpp"
 #include "base/text.hpp"
+#include "refactor/call_share.hpp"
 #include "refactor/exact_json.hpp"
 
 namespace accelopt::refactor {
@@ -131,8 +132,7 @@ Result<MadeCases> Driver::make_cases(const fs::path& tree, const CaseRequest& re
   return cases;
 }
 
-Result<DriverRun> Driver::run_once(const fs::path& tree, const fs::path& cases, std::uint64_t hash_seed,
-                                   std::int64_t most_seconds) {
+Result<DriverRun> Driver::run_once(const fs::path& tree, const fs::path& cases, const RunSettings& settings) {
   const fs::path scratch = fresh_folder();
   TRY(base::make_folders(scratch));
   std::error_code failed;
@@ -145,10 +145,11 @@ Result<DriverRun> Driver::run_once(const fs::path& tree, const fs::path& cases, 
       .tree = tree,
       .scratch = scratch,
       .readable = {files(), scratch / "cases"},
-      .hash_seed = hash_seed,
+      .hash_seed = settings.hash_seed,
       .keeping = task_->goal == Goal::memory ? Keeping::counted : Keeping::usual,
       .results = results,
-      .most_seconds = most_seconds};
+      .most_seconds = settings.most_seconds,
+      .environment = settings.environment};
   TRY_ASSIGN(JailedResult process, jail_->run(run));
   auto read = base::read_foreign_file(results, kMostResults);
   remove_scratch(scratch);
@@ -161,10 +162,10 @@ Result<PairResult> Driver::run_pair(const Trees& trees, const CaseRequest& reque
 }
 
 Result<PairResult> Driver::run_pair(const Trees& trees, const MadeCases& cases) {
-  const std::uint64_t hash_seed = random_();
+  const RunSettings settings{.hash_seed = random_()};
   const bool old_first = random_() % 2 == 0;
-  TRY_ASSIGN(DriverRun first, run_once(old_first ? trees.old_tree : trees.new_tree, cases.file(), hash_seed, 0));
-  TRY_ASSIGN(DriverRun second, run_once(old_first ? trees.new_tree : trees.old_tree, cases.file(), hash_seed, 0));
+  TRY_ASSIGN(DriverRun first, run_once(old_first ? trees.old_tree : trees.new_tree, cases.file(), settings));
+  TRY_ASSIGN(DriverRun second, run_once(old_first ? trees.new_tree : trees.old_tree, cases.file(), settings));
   DriverRun& old_run = old_first ? first : second;
   DriverRun& new_run = old_first ? second : first;
   std::string text;
@@ -182,9 +183,17 @@ Result<DriverRun> Driver::run_on(const fs::path& tree, std::string_view cases, s
   const fs::path folder = fresh_folder();
   TRY(base::make_folders(folder));
   TRY(base::write_file(folder / "cases", cases));
-  auto run = run_once(tree, folder / "cases", hash_seed, most_seconds);
+  auto run = run_once(tree, folder / "cases", {.hash_seed = hash_seed, .most_seconds = most_seconds});
   remove_scratch(folder);
   return run;
+}
+
+Result<std::optional<double>> Driver::share_of_calls(const fs::path& tree, const MadeCases& cases,
+                                                     double start_up_seconds) {
+  TRY_ASSIGN(const DriverRun run,
+             run_once(tree, cases.file(), {.hash_seed = random_(), .environment = {std::string(kTimeCalls) + "=1"}}));
+  if (!run.process.succeeded) return std::nullopt;
+  return call_share(seconds_of_calls(run.process.errors), run.process.cpu_seconds - start_up_seconds);
 }
 
 Result<std::string> Driver::cases_of(const fs::path& tree, const CaseRequest& request) {

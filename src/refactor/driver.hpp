@@ -3,10 +3,12 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <random>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/files.hpp"
 #include "refactor/jail.hpp"
@@ -82,6 +84,9 @@ class Driver {
   [[nodiscard]] std::string what_it_did(const DriverRun& run) const;
   /// What the new code did otherwise; empty: nothing.
   [[nodiscard]] std::string difference(const DriverRun& old_run, const DriverRun& new_run) const;
+  /// The calls' share of the processor time that this tree takes besides its start-up; none: its driver does not tell.
+  base::Result<std::optional<double>> share_of_calls(const std::filesystem::path& tree, const MadeCases& cases,
+                                                     double start_up_seconds);
   /// What the generator writes. @error invalid_argument: it fails.
   base::Result<std::string> cases_of(const std::filesystem::path& tree, const CaseRequest& request);
 
@@ -92,8 +97,13 @@ class Driver {
   Driver(const Task& task, const Jail& jail, base::TemporaryFolder own, std::uint64_t seed)
       : task_(&task), jail_(&jail), own_(std::move(own)), random_(seed) {}
 
+  struct RunSettings {
+    std::uint64_t hash_seed = 0;
+    std::int64_t most_seconds = 0;           ///< JailedRun's
+    std::vector<std::string> environment{};  ///< JailedRun's
+  };
   base::Result<DriverRun> run_once(const std::filesystem::path& tree, const std::filesystem::path& cases,
-                                   std::uint64_t hash_seed, std::int64_t most_seconds);
+                                   const RunSettings& settings);
   std::filesystem::path fresh_folder();
 
   const Task* task_;

@@ -29,6 +29,7 @@ import importlib
 import json
 import os
 import sys
+import time
 import types
 
 PLAIN = {bool, float, int, str, type(None)}
@@ -87,6 +88,7 @@ def process():
 
 before = process()
 dumps = json.dumps
+timed = "ACCELOPT_TIME_CALLS" in os.environ  # set in a run of the old code alone, which tells the calls' share of the time
 with open(sys.argv[1]) as file:
     cases = json.load(file)
 
@@ -94,6 +96,7 @@ sys.path.insert(0, os.getcwd())
 subject = importlib.import_module("{module}")  # TODO: check
 
 calls = []
+began = time.process_time()
 for arguments in cases:
     receiver = value = error = given = None
     try:
@@ -109,6 +112,7 @@ for arguments in cases:
         if given is not None:  # the call itself gave an iterator, and these items before the error
             error["gave"] = given
     calls.append((receiver, value, error, arguments))
+seconds = time.process_time() - began
 
 results = []
 for receiver, value, error, arguments in calls:
@@ -123,6 +127,8 @@ if changed:
     sys.exit(f"{', '.join(changed)}: differs from before the calls; where that is meant, leave it out of the driver")
 with open(sys.argv[2], "w") as file:
     file.write(dumps(results))
+if timed:
+    print(f"seconds of calls: {seconds:.6f}", file=sys.stderr)
 )";
 constexpr std::string_view kScriptCases =
     R"(// Writes the inputs: count cases of this size, drawn from the seed. It runs on the old code alone.
@@ -152,6 +158,7 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
 const { parse, stringify } = JSON; // as they are before the code is loaded
+const timed = "ACCELOPT_TIME_CALLS" in process.env; // set in a run of the old code alone, which tells the calls' share of the time
 const cases = parse(readFileSync(process.argv[2], "utf8"));
 const loaded = await import(pathToFileURL(resolve("{built}")));
 const subject = loaded.{outer} ? loaded : loaded.default; // TODO: check
@@ -206,6 +213,7 @@ function attributes(receiver) {
 }
 
 const calls = [];
+const began = process.cpuUsage();
 for (const args of cases) {
   const call = { args };
   try {
@@ -226,6 +234,7 @@ for (const args of cases) {
   }
   calls.push(call);
 }
+const { user, system } = process.cpuUsage(began);
 
 const results = calls.map(({ receiver, value, gave, error, args }) => {
   // An error with what it gave before came from the iteration, and one without from the call.
@@ -235,6 +244,7 @@ const results = calls.map(({ receiver, value, gave, error, args }) => {
 });
 if (JSON.stringify !== stringify || JSON.parse !== parse) fail("JSON: differs from before the calls");
 writeFileSync(process.argv[3], stringify(results));
+if (timed) console.error(`seconds of calls: ${((user + system) / 1e6).toFixed(6)}`);
 )";
 constexpr std::string_view kLineCases =
     R"(# Writes the inputs: count cases of this size, a line each, drawn from the seed. It runs on the old code alone.
@@ -253,6 +263,7 @@ constexpr std::string_view kCDriver =
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "{stem}.h" /* TODO: check, or declare it here */
 
@@ -261,21 +272,29 @@ int main(int argc, char **argv) {
   FILE *out = argc == 3 ? fopen(argv[2], "w") : NULL;
   char *line = NULL;
   size_t room = 0;
+  int timed = getenv("ACCELOPT_TIME_CALLS") != NULL; /* in a run of the old code alone: the calls' share of the time */
+  clock_t calls = 0;
   if (in == NULL || out == NULL) return 2;
   while (getline(&line, &room, in) >= 0) {
     line[strcspn(line, "\n")] = '\0';
+    clock_t began = timed ? clock() : 0;
     /* TODO: call it as its users do */
     long value = {function}(line);
+    if (timed) calls += clock() - began;
     fprintf(out, "%ld %s\n", value, line);
   }
   free(line);
+  if (timed) fprintf(stderr, "seconds of calls: %.6f\n", (double)calls / CLOCKS_PER_SEC);
   return fclose(out) == 0 ? 0 : 1;
 }
 )";
 constexpr std::string_view kCxxDriver =
     R"(// Calls the function on every case, a line each, and writes what it gave, or the kind of error, and its arguments after it.
+#include <cstdlib>
+#include <ctime>
 #include <exception>
 #include <fstream>
+#include <iostream>
 #include <string>
 #include <typeinfo>
 
@@ -284,14 +303,20 @@ constexpr std::string_view kCxxDriver =
 int main(int, char** argv) {
   std::ifstream in(argv[1]);
   std::ofstream out(argv[2]);
+  const bool timed = std::getenv("ACCELOPT_TIME_CALLS") != nullptr;  // in a run of the old code alone: the calls' share of the time
+  std::clock_t calls = 0;
   for (std::string line; std::getline(in, line);) {
     try {
+      const std::clock_t began = timed ? std::clock() : 0;
       // TODO: call it as its users do
-      out << {function}(line) << ' ' << line << '\n';
+      const auto& value = {function}(line);
+      if (timed) calls += std::clock() - began;
+      out << value << ' ' << line << '\n';
     } catch (const std::exception& error) {
       out << "error " << typeid(error).name() << ' ' << line << '\n';
     }
   }
+  if (timed) std::cerr << "seconds of calls: " << std::fixed << static_cast<double>(calls) / CLOCKS_PER_SEC << '\n';
 }
 )";
 constexpr std::string_view kGoDriver =
@@ -302,9 +327,13 @@ import (
 	"bufio"
 	"fmt"
 	"os"
+	"syscall"
 
 	subject "example.com/module/{folder}" // TODO: the import path of its package
 )
+
+var timed = os.Getenv("ACCELOPT_TIME_CALLS") != "" // in a run of the old code alone: the calls' share of the time
+var seconds float64
 
 func main() {
 	in, err := os.Open(os.Args[1])
@@ -325,6 +354,17 @@ func main() {
 	if err := out.Flush(); err != nil {
 		panic(err)
 	}
+	if timed {
+		fmt.Fprintf(os.Stderr, "seconds of calls: %.6f\n", seconds)
+	}
+}
+
+func processorTime() float64 {
+	var used syscall.Rusage
+	if !timed || syscall.Getrusage(syscall.RUSAGE_SELF, &used) != nil {
+		return 0
+	}
+	return float64(used.Utime.Nano()+used.Stime.Nano()) / 1e9
 }
 
 func call(out *bufio.Writer, line string) {
@@ -333,21 +373,33 @@ func call(out *bufio.Writer, line string) {
 			fmt.Fprintf(out, "panic %v %s\n", problem, line)
 		}
 	}()
+	began := processorTime()
 	// TODO: call it as its users do
-	fmt.Fprintln(out, {call}(line), line)
+	value := {call}(line)
+	seconds += processorTime() - began
+	fmt.Fprintln(out, value, line)
 }
 )";
 constexpr std::string_view kRustDriver =
     R"(// Calls the function on every case, a line each, and writes what it gave, and its arguments after the call.
 use std::io::Write;
+use std::time::Instant;
 
 fn main() {
     let names: Vec<String> = std::env::args().collect();
     let text = std::fs::read_to_string(&names[1]).unwrap();
     let mut out = std::io::BufWriter::new(std::fs::File::create(&names[2]).unwrap());
+    let timed = std::env::var_os("ACCELOPT_TIME_CALLS").is_some(); // in a run of the old code alone: the calls' share of the time
+    let mut seconds = 0.0;
     for line in text.lines() {
+        let began = timed.then(Instant::now);
         // TODO: call it as its users do
-        writeln!(out, "{:?} {}", {call}(line), line).unwrap();
+        let value = {call}(line);
+        seconds += began.map_or(0.0, |it| it.elapsed().as_secs_f64());
+        writeln!(out, "{:?} {}", value, line).unwrap();
+    }
+    if timed {
+        eprintln!("seconds of calls: {:.6}", seconds);
     }
 }
 )";

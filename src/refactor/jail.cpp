@@ -144,6 +144,7 @@ Result<JailedResult> Jail::run(const JailedRun& run) const {
   for (const std::string& one : task_.language.environment) {
     options.environment.push_back(filled(one, {{"hash", std::to_string(run.hash_seed % 4'000'000'000)}}));
   }
+  options.environment.insert(options.environment.end(), run.environment.begin(), run.environment.end());
   options.directory = run.tree.string();
   const std::int64_t seconds =
       run.most_seconds > 0 ? std::min(run.most_seconds, task_.limits.seconds) : task_.limits.seconds;

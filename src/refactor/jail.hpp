@@ -29,8 +29,9 @@ struct JailedRun {
   std::vector<std::filesystem::path> readable{};
   std::uint64_t hash_seed = 0;  ///< the same for old and new
   Keeping keeping = Keeping::usual;
-  std::filesystem::path results{};  ///< in the scratch folder; of a counted run the one file that it may write
-  std::int64_t most_seconds = 0;    ///< of processor time, where the task allows more; 0: what it allows
+  std::filesystem::path results{};         ///< in the scratch folder; of a counted run the one file that it may write
+  std::int64_t most_seconds = 0;           ///< of processor time, where the task allows more; 0: what it allows
+  std::vector<std::string> environment{};  ///< besides the language's: "NAME=value"
 };
 
 struct JailedResult {

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,9 +31,10 @@ struct Unit {
   std::int64_t size = 0;
   int count = 1;
   Role role = Role::race;
-  bool raced = false;  ///< the largest size of a raced workload: it decides
-  bool timed = false;  ///< long enough beside the start-up to be compared without it
-  bool sized = false;  ///< its memory besides the start-up's is enough to be compared without it
+  bool raced = false;                  ///< the largest size of a raced workload: it decides
+  bool timed = false;                  ///< long enough beside the start-up to be compared without it
+  bool sized = false;                  ///< its memory besides the start-up's is enough to be compared without it
+  std::optional<double> call_share{};  ///< of the old code's calls in the driver's time; none: it is not known
 };
 std::string to_string(const Unit& unit);
 

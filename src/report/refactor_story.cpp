@@ -16,7 +16,8 @@ ACCELOPT_JSON(RefactorGate) {
 ACCELOPT_JSON(RefactorWorkload) {
   field.required("workload", it.workload, "size", it.size, "role", it.role, "timed", it.timed, "ratio", it.ratio);
   field.required("old_ms", it.old_ms, "new_ms", it.new_ms);
-  field.unless_empty("old_peak_bytes", it.old_peak_bytes, "new_peak_bytes", it.new_peak_bytes);
+  field.unless_empty("old_peak_bytes", it.old_peak_bytes, "new_peak_bytes", it.new_peak_bytes, "call_share",
+                     it.call_share);
 }
 
 ACCELOPT_JSON(RefactorGrowth) {

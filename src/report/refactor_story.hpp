@@ -30,6 +30,7 @@ struct RefactorWorkload {
   double new_ms = 0;
   std::optional<double> old_peak_bytes{};  ///< where memory is what is compared: the ratio's, less start-up
   std::optional<double> new_peak_bytes{};
+  std::optional<double> call_share{};  ///< of the function's calls in old_ms; none: it is not known
 };
 
 /// How the times of one family grow with the size: as its power.

@@ -95,6 +95,17 @@ TEST(CommitMessage, OfMemory_SaysThatStartUpIsLeftOut) {
   EXPECT_NE(message.find("\nTime: 1.00x [0.98, 1.02], a guard, with start-up\n"), std::string::npos) << message;
 }
 
+TEST(CommitMessage, OfTime_TellsTheFunctionsShare) {
+  RefactorReport report = report_of(refactor::Goal::time);
+  const auto message = [&] { return commit_message(report, task_of(refactor::Goal::time)); };
+  EXPECT_NE(message().find("\nSpeed-Up: 3.10x [3.05, 3.12] at random n=400\n"), std::string::npos) << "not known";
+  report.result.units.front().unit.call_share = 0.06;
+  const std::string told = "3.10x [3.05, 3.12] at random n=400 (the function has 6 % of the driver's time)\n";
+  EXPECT_NE(message().find(told), std::string::npos) << message();
+  EXPECT_NE(pull_request_text(report).find("At random n=400, the function has 6 %"), std::string::npos);
+  EXPECT_EQ(story_of(report).workloads.front().call_share, 0.06);
+}
+
 TEST(CommitMessage, ScopeOfSeveralFiles_NamesWhereTheChangeIs) {
   refactor::Task task = task_of(refactor::Goal::time);
   task.scope.push_back({.path = "b.py", .function = "g"});

@@ -2,6 +2,7 @@
 """The drivers that `accelopt refactor init` writes, run by hand on small modules: what they tell apart, and what they refuse."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -27,13 +28,14 @@ class DriverCase(support.TestCase):
         self.succeed("refactor", "init", source, "--function", function, "--output", task)
         return task
 
-    def run_driver(self, task, cases):
+    def run_driver(self, task, cases, **environment):
         """How the driver ends on the cases, with its results."""
         driver = next(task.glob("driver.*"))
         interpreter = sys.executable if driver.suffix == ".py" else "node"
         given, out = self.file("cases", json.dumps(cases)), self.folder / "results"
         out.unlink(missing_ok=True)
-        ran = subprocess.run([interpreter, driver, given, out], cwd=self.repository, capture_output=True, text=True)
+        ran = subprocess.run([interpreter, driver, given, out], cwd=self.repository, capture_output=True, text=True,
+                             env={**os.environ, **environment})
         return ran, out.read_text() if out.exists() else ""
 
     def results(self, name, text, cases, function="f"):
@@ -47,6 +49,17 @@ class OtherDriverTest(DriverCase):
         source = self.repository / "m.pl"
         source.write_text("sub f { 1 }\n")
         self.assert_says(self.accelopt("refactor", "init", source, "--function", "f"), 1, "functions are not found in m.pl; leave out --function")
+
+
+class TimedDriverTest(DriverCase):
+    def test_the_time_of_the_calls_is_told_where_it_is_asked_for(self):
+        for name, text in (("m.py", "def f(a): return [a]\n"), ("m.mjs", "export function f(a) { return [a]; }\n")):
+            task = self.made(name, text, "f")
+            ran, out = self.run_driver(task, [[1], [2]], ACCELOPT_TIME_CALLS="1")
+            self.assertEqual(ran.returncode, 0, ran.stderr)
+            self.assertRegex(ran.stderr, r"\Aseconds of calls: \d\.\d{6}\n\Z")
+            self.assertEqual(self.run_driver(task, [[1], [2]])[0].stderr, "")
+            self.assertEqual(self.run_driver(task, [[1], [2]])[1], out)
 
 
 class PythonDriverTest(DriverCase):
