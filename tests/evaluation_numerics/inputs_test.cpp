@@ -208,8 +208,8 @@ TEST(Inputs, NearTiesAreUnitsInTheLastPlaceApart) {
 TEST(Inputs, Extremes_AreTheEndsOfTheRange) {
   const InputDraw draw{{InitKind::integers, -5, 1000}, DType::int32, {30, 100}, Family::extremes, 8};
   const std::vector<double> values = drawn(draw);
-  EXPECT_NEAR(std::ranges::count(values, 999.0), 1500, 120);
-  EXPECT_NEAR(std::ranges::count(values, -5.0), 750, 100);
+  EXPECT_NEAR(static_cast<double>(std::ranges::count(values, 999.0)), 1500, 120);
+  EXPECT_NEAR(static_cast<double>(std::ranges::count(values, -5.0)), 750, 100);
   EXPECT_TRUE(std::ranges::all_of(values, [](double value) { return value >= -5 && value <= 999; }));
   InputDraw other = draw;
   other.init.kind = InitKind::sorted;
