@@ -147,7 +147,7 @@ class ScriptDriverTest(DriverCase):
         self.assertEqual(len(set((record.split(',"arguments"')[0].removeprefix('"value"'), "met" in record) for record in records)), len(texts), records)
 
     def test_what_is_shared_is_written_once(self):
-        program = "const k = [3];\nexport const f = (a, how) => [() => [[...a], [3], [3]], () => [a, [3], [3]], () => [[...a], k, k], () => [[...a], [3], k]][how]();\n"
+        program = "const k = [3];\nexport function f(a, how) {\n  return [() => [[...a], [3], [3]], () => [a, [3], [3]], () => [[...a], k, k], () => [[...a], [3], k]][how]();\n}\n"
         copies, *others = (json.loads(self.results("m.mjs", program, [[[1], how], [[1], how]])) for how in range(4))
         self.assertEqual(copies, [{"value": [[1], [3], [3]], "arguments": [[1], 0]}] * 2)
         self.assertEqual([[one["value"] for one in other] for other in others],
@@ -170,7 +170,7 @@ class ScriptDriverTest(DriverCase):
         self.assertEqual(json.loads(self.results("m.mjs", lazy, [[[1, 3]], [[1, 2, 3]]])),
                          [{"value": {"generator": [1, 3]}, "arguments": [[1, 3]]},
                           {"error": "RangeError", "text": "2", "gave": {"generator": [1]}, "arguments": [[1, 2, 3]]}])
-        self.assertEqual(json.loads(self.results("m.mjs", "export const f = (a) => a.values();\n", [[[1]]]))[0]["value"], {"iterator": [1]})
+        self.assertEqual(json.loads(self.results("m.mjs", "export function f(a) {\n  return a.values();\n}\n", [[[1]]]))[0]["value"], {"iterator": [1]})
 
     def test_what_a_method_left_in_its_object_is_written(self):
         keeps = "export class A {\n  z = [];\n  g = () => 1;\n  m(a) {\n    this.z.push(a);\n    this.y = a;\n    return this.z;\n  }\n}\n"
