@@ -55,7 +55,7 @@ test-slow: test-build
 	ctest --preset test-slow -j $(TEST_JOBS) --no-tests=error
 
 build: deps-build
-	cmake --preset release $(LAUNCHER) -DACCELOPT_TESTS=OFF -DACCELOPT_BENCH=OFF -DACCELOPT_WERROR=OFF
+	cmake --preset release $(LAUNCHER) -DACCELOPT_TESTS=OFF -DACCELOPT_BENCH=OFF
 	cmake --build --preset release -j $(JOBS)
 
 check: SANITIZED_TESTS = OFF
@@ -77,7 +77,7 @@ fuzz: deps
 fuzz-kit: deps
 	cmake --preset fuzz $(LAUNCHER)
 	cmake --build --preset fuzz -j $(JOBS) --target fuzz
-	cmake --preset release $(LAUNCHER) -DACCELOPT_TESTS=OFF -DACCELOPT_BENCH=ON -DACCELOPT_WERROR=OFF
+	cmake --preset release $(LAUNCHER) -DACCELOPT_TESTS=OFF -DACCELOPT_BENCH=ON
 	cmake --build --preset release -j $(JOBS) --target bench_scale
 	scripts/make-fuzz-kit.sh build/fuzz/bin/fuzz build/release/bench/scale build/fuzz-kit
 

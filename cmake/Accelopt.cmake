@@ -2,10 +2,14 @@
 # What every target shares: warnings, sanitizers, and the functions that declare one folder as one library or one test.
 
 add_library(accelopt_options INTERFACE)
-target_compile_options(accelopt_options INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Woverloaded-virtual -Wnull-dereference
-  $<$<COMPILE_LANGUAGE:CXX>:-Wold-style-cast>
-  $<$<BOOL:${ACCELOPT_WERROR}>:-Werror>)
+if(ACCELOPT_WARNINGS)
+  target_compile_options(accelopt_options INTERFACE
+    -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Woverloaded-virtual -Wnull-dereference
+    $<$<COMPILE_LANGUAGE:CXX>:-Wold-style-cast>
+    $<$<BOOL:${ACCELOPT_WERROR}>:-Werror>)
+else()
+  target_compile_options(accelopt_options INTERFACE -w)
+endif()
 # GCC 12 sees overflows in std::string that are not there once it inlines (GCC bugs 105329, 105651).
 target_compile_options(accelopt_options INTERFACE
   $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds>
@@ -160,6 +164,16 @@ function(accelopt_test name)
   gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60 ${others} PROPERTIES ${properties})
 endfunction()
 
+# A source that a custom command of this folder makes: compiled by itself. The target needs nothing: without it the command, and all that is compiled
+# after it, would wait for the libraries that this folder's is linked with.
+function(accelopt_generated output)
+  set(path ${CMAKE_CURRENT_BINARY_DIR}/${output})
+  set_source_files_properties(${path} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  file(RELATIVE_PATH name ${CMAKE_BINARY_DIR} ${path})
+  string(MAKE_C_IDENTIFIER ${name} name)
+  add_custom_target(make_${name} DEPENDS ${path})
+endfunction()
+
 # accelopt_embed_files(OUTPUT builtin_prompts.cpp FOLDER prompts FILES cpp/a.txt HEADER agents/builtin_prompts.hpp NAMESPACE accelopt::agents TYPE BuiltinPrompt FUNCTION builtin_prompts)
 # A generated source of this folder, which holds the text files (cmake/embed_files.cmake).
 function(accelopt_embed_files)
@@ -175,5 +189,5 @@ function(accelopt_embed_files)
     DEPENDS ${paths} ${script}
     COMMENT "Building files into ${ARG_OUTPUT}"
     VERBATIM)
-  set_source_files_properties(${CMAKE_CURRENT_BINARY_DIR}/${ARG_OUTPUT} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  accelopt_generated(${ARG_OUTPUT})
 endfunction()

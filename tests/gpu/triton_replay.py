@@ -406,7 +406,7 @@ class TritonReplay(support.TestCase):
 
     def test_a_plan_that_fails_for_some_values_is_wrong_there(self):
         self.segments()
-        text = SEGMENTS_RIGHT["no value of a tensor"].replace("    segment[", "    if scale > 1.9:\n        raise ValueError('too large')\n    segment[")
+        text = SEGMENTS_RIGHT["no value of a tensor"].replace("    segment[", "    if scale > 1.2:\n        raise ValueError('too large')\n    segment[")
         evaluation = self.evaluated(text)
         self.assertIn(evaluation["status"], ("RUNTIME_ERROR", "COMPILE_ERROR"), evaluation)
         self.assertIn("too large", evaluation["reason"])
