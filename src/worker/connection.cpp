@@ -115,6 +115,11 @@ bool WorkerConnection::alive() const {
   return living && living->alive();
 }
 
+std::string WorkerConnection::end() const {
+  const auto ended = process();
+  return ended ? ended->end() : "it ended";
+}
+
 std::shared_ptr<WorkerProcess> WorkerConnection::close() {
   const std::lock_guard lock(mutex_);
   return std::exchange(process_, nullptr);

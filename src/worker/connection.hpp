@@ -78,6 +78,8 @@ class WorkerConnection {
   Answer ask(const base::Json& request, const std::stop_token& stop);
 
   [[nodiscard]] bool alive() const;
+  /// How its process ended; to be asked where it is not alive.
+  [[nodiscard]] std::string end() const;
   /// Gives up its process, which ends with the last owner of what this returns: that takes seconds.
   [[nodiscard]] std::shared_ptr<WorkerProcess> close();
   /// How long all requests have waited for others to leave the device, seconds.

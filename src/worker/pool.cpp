@@ -368,7 +368,7 @@ class WorkerPool final : public evaluation::Evaluator {
     for (Member& member : members_) {
       if (member.state == State::stopped) member.state = State::down;
       if (member.state == State::ready && !member.connection.alive())
-        note_death(member, Fault::nobodys, "it ended", texts);
+        note_death(member, Fault::nobodys, member.connection.end(), texts);
     }
     Member* taken = nullptr;
     bool called_off = false;

@@ -167,6 +167,11 @@ WorkerProcess::~WorkerProcess() {
   writer_.join();
 }
 
+std::string WorkerProcess::end() const {
+  const std::lock_guard lock(mutex_);
+  return dead_ ? described(status_) + last_words() : "";
+}
+
 bool WorkerProcess::alive() const {
   const std::lock_guard lock(mutex_);
   return !dead_;

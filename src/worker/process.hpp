@@ -69,6 +69,8 @@ class WorkerProcess {
   Answer ask(base::Json request, std::chrono::seconds limit, const std::stop_token& stop,
              const std::stop_token& stop_waiting = {});
   [[nodiscard]] bool alive() const;
+  /// How it ended, and what it said last; empty while it is alive.
+  [[nodiscard]] std::string end() const;
 
  private:
   struct Pending {

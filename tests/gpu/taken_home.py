@@ -171,12 +171,16 @@ def timed(report, folder, name):
     return [float(number) for number in numbers] + [device]
 
 
+# When these were recorded, a race timed families of inputs beside those as declared (docs/decisions/0060); evaluated again with the latter alone on an H200.
+RACED_AS_DECLARED = {"silu": {"estimate": 1.62, "low": 1.60, "high": 1.63}}
+
+
 def recorded_of(name):
     """The confirmed speed-up of the recorded run, and the kind of device that it was measured on, such as H200."""
     for suite, winner in WINNERS:
         if winner == name:
             record = json.loads((RECORDED / suite / name / "measurements.json").read_text(encoding="utf-8"))
-            return record["result"]["speedup"], next(iter(record["confirmations"].values()))["environment"]["device"].split(",")[0].split()[1]
+            return RACED_AS_DECLARED.get(name, record["result"]["speedup"]), next(iter(record["confirmations"].values()))["environment"]["device"].split(",")[0].split()[1]
     raise LookupError(name)
 
 
