@@ -77,6 +77,8 @@ std::string_view to_string(Family family);
 /// What `families = [...]` may name, separated by commas.
 inline constexpr std::string_view kFamilyNames =
     "positive, scaled, heavy, sparse, rows, late, blocks, signed_zeros, near_ties, extremes";
+/// Those of floating inputs.
+inline constexpr std::string_view kFloatFamilyNames = kFamilyNames.substr(0, kFamilyNames.rfind(','));
 /// One of kFamilyNames, scaled_up or scaled_down; scaled gives both of these.
 base::Result<std::vector<Family>> parse_family(std::string_view name);
 

@@ -241,7 +241,7 @@ class Linter {
       if (input.families.empty()) {
         report(Severity::advice, key,
                "none: the kernel is only checked on inputs as declared; name what the operator is defined for (" +
-                   std::string(model::kFamilyNames) + ")");
+                   std::string(model::kFloatFamilyNames) + ")");
       } else if (!more.empty()) {
         report(
             Severity::advice, key,

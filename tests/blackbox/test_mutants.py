@@ -129,6 +129,7 @@ class Mutants(support.TestCase):
         self.assertEqual(errors, [])
         self.assertIn("workload odd", fates["last tile skipped"]["reason"], finished)
         self.assertIn("wrote to the input", fates["inputs mutated"]["reason"], finished)
+        self.assertNotIn("extremes", finished.out, "which is of integer inputs")
 
     def test_a_weak_copy_is_refused_by_the_name_of_the_mutant_that_fooled_it(self):
         finished = self.accelopt("lint", "--mutants", self.task(definition=WEAK))
