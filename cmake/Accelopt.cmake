@@ -29,6 +29,7 @@ add_compile_options("$<$<CXX_COMPILER_ID:GNU>:SHELL:--param ggc-min-heapsize=100
 # A process loads the libraries that it calls: src/base names more of them than most need.
 target_link_options(accelopt_options INTERFACE LINKER:--as-needed)
 target_include_directories(accelopt_options INTERFACE ${CMAKE_SOURCE_DIR}/src)
+target_compile_definitions(accelopt_options INTERFACE JSON_USE_IMPLICIT_CONVERSIONS=0 JSON_HAS_THREE_WAY_COMPARISON=0)
 # src/base/fmt.cpp compiles these versions of fmt; every source compiles others for itself.
 find_package(fmt REQUIRED)
 if(NOT fmt_VERSION VERSION_LESS 10)

@@ -36,7 +36,7 @@ struct Winners {
 
 Winners winners_of(const Json& decisions, const Json& result, double enough) {
   Winners winners;
-  const std::string winner = result.value("solution_id", Json()).is_string() ? result["solution_id"] : Json("");
+  const std::string winner = base::text_at(result, "solution_id");
   for (const Json& entry : decisions) {
     if (!entry.is_object() || !entry.contains("beam")) continue;
     for (const Json& member : entry["beam"]) {
