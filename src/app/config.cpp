@@ -336,16 +336,19 @@ base::Result<std::string> output_of_key_command(const ModelConfig& model, const 
       return fail(ErrorCode::unauthenticated, name + " did not end within a minute; run it by hand to see why");
     }
   }
-  const bool printed = key.find_first_not_of("\r\n") != std::string::npos;
+  const bool printed = !base::trimmed(key).empty();
   if (*status == 0 && printed) return key;
   return fail(ErrorCode::unauthenticated,
               name + " gave no key (exit status " + std::to_string(*status) + "); run it by hand to see why");
 }
 
-/// A key as its source gave it, which goes into one line of a header.
-base::Result<llm::Secret> one_line_key(std::string key, const std::string& source) {
-  while (!key.empty() && (key.back() == '\n' || key.back() == '\r')) key.pop_back();
-  if (key.find_first_of("\r\n") == std::string::npos) return llm::Secret(std::move(key));
+/// A key as its source gave it, which goes into one line of a header. Servers drop blanks at the ends of a header, and
+/// repeat the key without them: what is blotted out has to be without them, too.
+base::Result<llm::Secret> one_line_key(std::string_view given, const std::string& source) {
+  const std::string_view key = base::trimmed(given);
+  if (key.empty() && !given.empty())
+    return fail(ErrorCode::unauthenticated, source + " gives only blanks; it must give the key");
+  if (key.find_first_of("\r\n") == std::string_view::npos) return llm::Secret(std::string(key));
   return fail(ErrorCode::unauthenticated, source + " gives several lines; it must give the key alone");
 }
 
@@ -379,7 +382,7 @@ base::Result<llm::Secret> find_key(const ModelConfig& model, const Environment& 
                                    const std::stop_token& stop) {
   if (!model.key_env.empty()) {
     if (auto value = environment(model.key_env))
-      return one_line_key(std::move(*value), "the environment variable " + model.key_env);
+      return one_line_key(*value, "the environment variable " + model.key_env);
     if (model.key_command.empty()) {
       const std::string whose = model.base_url.empty() ? model.model : model.base_url;
       return fail(ErrorCode::unauthenticated, "the environment variable " + model.key_env +
@@ -389,7 +392,7 @@ base::Result<llm::Secret> find_key(const ModelConfig& model, const Environment& 
   }
   if (model.key_command.empty()) return llm::Secret();
   TRY_ASSIGN(std::string key, output_of_key_command(model, stop));
-  return one_line_key(std::move(key), "key_command of " + model.model);
+  return one_line_key(key, "key_command of " + model.model);
 }
 
 llm::EndpointOptions endpoint_options(const ModelConfig& model, llm::Secret key) {

@@ -75,9 +75,9 @@ base::Result<void> check_address(const std::string& base_url);
 /// @error invalid_argument: it cannot.
 base::Result<void> check_key_env(const std::string& name);
 
-/// The model's key, without line breaks at its end; empty when it asks for none. A command has a minute's time.
-/// @error unauthenticated: the variable is not set, the command fails, or one gives several lines; the message names
-/// which, never the key; cancelled: `stop` was asked for while the command ran.
+/// The model's key, without the blanks and line breaks around it; empty when it asks for none. A command has a minute's
+/// time. @error unauthenticated: the variable is not set, the command fails, or one gives several lines or only blanks;
+/// the message names which, never the key; cancelled: `stop` was asked for while the command ran.
 base::Result<llm::Secret> find_key(const ModelConfig& model, const Environment& environment,
                                    const std::stop_token& stop = {});
 

@@ -44,6 +44,36 @@ std::size_t length_of_secret(std::string_view text, std::string_view secret) {
   return at;
 }
 
+/// The text with "[key]" wherever a server shows the head or the tail of the secret around a mask: "sk-proj-****WXYZ",
+/// "sk-...WXYZ".
+std::string without_masked(std::string_view text, std::string_view secret) {
+  constexpr std::size_t kShortestMasked = 16;  // a shorter one is a placeholder, or shown whole
+  constexpr std::size_t kShortestMask = 3;
+  constexpr std::size_t kShortestShown = 4;
+  std::string out;
+  if (secret.size() < kShortestMasked) return std::string(text);
+  const auto is_shown = [](char c) { return is_word(c) || c == '-'; };
+  for (std::size_t at = 0; at < text.size();) {
+    const char mark = text[at];
+    const std::size_t end = mark == '*' || mark == '.' ? std::min(text.find_first_not_of(mark, at), text.size()) : at;
+    if (end - at < kShortestMask) {
+      out += mark;
+      ++at;
+      continue;
+    }
+    const auto shown_until = std::find_if_not(text.begin() + static_cast<std::ptrdiff_t>(end), text.end(), is_shown);
+    const auto until = static_cast<std::size_t>(shown_until - text.begin());
+    const auto head = static_cast<std::size_t>(std::find_if_not(out.rbegin(), out.rend(), is_shown) - out.rbegin());
+    const std::string_view tail = text.substr(end, until - end);
+    const bool begins = head >= kShortestShown && secret.starts_with(std::string_view(out).substr(out.size() - head));
+    const bool ends = tail.size() >= kShortestShown && secret.ends_with(tail);
+    if (begins || ends) out.resize(out.size() - head);
+    out += begins || ends ? std::string_view("[key]") : text.substr(at, end - at);
+    at = begins || ends ? until : end;
+  }
+  return out;
+}
+
 }  // namespace
 
 Character first_character(std::string_view text) {
@@ -157,7 +187,7 @@ std::string without_secret(std::string_view text, std::string_view secret) {
     out += length > 0 ? std::string_view("[key]") : text.substr(at, 1);
     at += std::max<std::size_t>(length, 1);
   }
-  return out;
+  return without_masked(out, secret);
 }
 
 }  // namespace accelopt::base

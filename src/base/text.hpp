@@ -73,8 +73,8 @@ std::string with_line_ends_of(std::string_view model, std::string text);
 std::string ascii_line(std::string_view text, std::size_t most, char instead = '?');
 
 /// The text with "[key]" wherever the secret stands, as it is or with any of its bytes escaped as in JSON or
-/// percent-encoded. To be called before a text is cut, or half of the secret may stay. A secret of less than three
-/// bytes would spoil any text, and is left in.
+/// percent-encoded, or with its middle masked ("sk-proj-****WXYZ"). To be called before a text is cut, or half of the
+/// secret may stay. A secret of less than three bytes would spoil any text, and is left in.
 std::string without_secret(std::string_view text, std::string_view secret);
 
 }  // namespace accelopt::base

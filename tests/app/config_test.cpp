@@ -275,6 +275,21 @@ TEST(FindKey, LineBreaks_AreTrimmedAtTheEndAndRefusedWithin) {
   EXPECT_EQ(command.error().message, "key_command of m gives several lines; it must give the key alone");
 }
 
+TEST(FindKey, BlanksAround_AreNoPartOfIt) {
+  ModelConfig model;
+  model.model = "m";
+  model.key_env = "TEST_KEY";
+  EXPECT_EQ(find_key(model, environment_of({{"TEST_KEY", " \tsk-1 \t\n"}}))->reveal(), "sk-1");
+  const auto blank = find_key(model, environment_of({{"TEST_KEY", " \t\n"}}));
+  ASSERT_FALSE(blank);
+  EXPECT_EQ(blank.error().message, "the environment variable TEST_KEY gives only blanks; it must give the key");
+  model.key_env.clear();
+  model.key_command = "echo 'sk-1 '";
+  EXPECT_EQ(find_key(model, environment_of())->reveal(), "sk-1");
+  model.key_command = "echo ' '";
+  EXPECT_EQ(find_key(model, environment_of()).error().code, base::ErrorCode::unauthenticated);
+}
+
 TEST(EndpointOptions, KeyCommandThatHoldsTheKey_IsNotQuoted) {
   ModelConfig model;
   model.key_command = "echo sk-in-the-command";

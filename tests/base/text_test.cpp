@@ -98,6 +98,15 @@ TEST(WithoutSecret, EscapedInAnyWay_IsFound) {
   EXPECT_EQ(without_secret(R"(a\\b%c a\b%25c a\\b%c)", R"(a\b%c)"), "[key] [key] [key]");
 }
 
+TEST(WithoutSecret, HeadAndTailAroundAMask_AreGone) {
+  const std::string secret = "sk-proj-0123456789abcdefWXYZ";
+  EXPECT_EQ(without_secret("Incorrect key: sk-proj-************WXYZ. See", secret), "Incorrect key: [key]. See");
+  EXPECT_EQ(without_secret("key=sk-...WXYZ, '***WXYZ', sk-proj-01****", secret), "key=[key], '[key]', [key]");
+  for (const std::string text : {"and so on... WXYZ", "a ***b, **WXYZ, abc***WXY", "sk-***"})
+    EXPECT_EQ(without_secret(text, secret), text);
+  EXPECT_EQ(without_secret("***MPTY", "EMPTY"), "***MPTY");
+}
+
 TEST(WithoutSecret, PartsAndShortOnes_StayAsTheyAre) {
   EXPECT_EQ(without_secret("sk/1+ \\ % %2 \\u00", "sk/1+2"), "sk/1+ \\ % %2 \\u00");
   EXPECT_EQ(without_secret("abc", "ab"), "abc");
