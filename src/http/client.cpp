@@ -10,6 +10,7 @@
 
 #include "base/text.hpp"
 #include "http/libcurl.hpp"
+#include "http/proxy.hpp"
 #include "http/url.hpp"
 
 namespace accelopt::http {
@@ -72,6 +73,7 @@ constexpr std::size_t kLongestQuotation = 200;
 std::string quotation(std::string_view words, const Request& request) {
   std::string shown(words);
   for (const std::string& secret : request.secrets) shown = base::without_secret(shown, secret);
+  for (const std::string& secret : proxy_secrets()) shown = base::without_secret(shown, secret);
   return base::ascii_line(shown, kLongestQuotation);
 }
 
@@ -214,11 +216,22 @@ std::string seconds_text(milliseconds time) {
   return std::to_string(count) + " ms";
 }
 
+/// Whether libcurl does not understand the proxy's address, or takes half of a password for its host.
+bool is_unread(const Proxy& proxy, CURLcode code, std::string_view reason) {
+  return reason.starts_with("Unsupported proxy") ||
+         (code == CURLE_COULDNT_RESOLVE_PROXY && user_in(proxy.address).find_first_of("#/?") != std::string::npos);
+}
+
 /// An error for what curl reported when no callback of ours and no limit of ours ended the exchange.
 base::Error explain(CURLcode code, const Request& request, const Origin& origin, const Exchange& exchange) {
   const std::string host = to_string(origin);
   const std::string reason =
       quotation(exchange.reason[0] != '\0' ? exchange.reason.data() : curl().easy_strerror(code), request);
+  if (const Proxy proxy = proxy_of(origin); is_unread(proxy, code, reason)) {
+    return {ErrorCode::invalid_argument, "the proxy in " + proxy.variable +
+                                             " cannot be read; write it as http://user:password@host:port, with # / ? "
+                                             "@ and blanks of the password percent-encoded"};
+  }
   switch (code) {
     case CURLE_OPERATION_TIMEDOUT:
       return {ErrorCode::unavailable, "no connection to " + host + " within " + seconds_text(request.limits.connect) +

@@ -82,7 +82,8 @@ class Client {
 
   /// Blocks until the answer is complete; any status is an answer, except redirects: they are never followed, so that
   /// no key goes where the user did not send it. A stop ends it at once.
-  /// @error invalid_argument: the address or a header cannot be sent; unavailable: no connection, or it broke;
+  /// @error invalid_argument: the address or a header cannot be sent, or the proxy's address cannot be read;
+  /// unavailable: no connection, or it broke;
   ///        timed_out: a stall or the total limit; cancelled: `stop` was asked for; exhausted: the answer is larger
   ///        than its limit; permission_denied: a redirect, or a certificate that cannot be trusted; internal: libcurl
   ///        failed.

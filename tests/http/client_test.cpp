@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fakes/socket_server.hpp"
+#include "http/proxy.hpp"
 
 namespace accelopt::http {
 namespace {
@@ -314,6 +315,31 @@ TEST(HttpClient, UsesNoProxyForThisMachine) {
   ASSERT_EQ(unsetenv("http_proxy"), 0);
   ASSERT_TRUE(response.has_value()) << response.error().message;
   EXPECT_EQ(response->body, "direct");
+}
+
+TEST(HttpClient, AProxyThatCannotBeReadIsToldWithoutItsPassword) {
+  Client client;
+  const std::string no_name(300, 'j');  // that no name server is asked for
+  for (const std::string& proxy :
+       {std::string("http://joe:hun#ter2@proxy.test:1"), "http://" + no_name + ":1#ter2@proxy.test:1",
+        std::string("gopher://joe:hunter2@proxy.test:1")}) {
+    ASSERT_EQ(setenv("http_proxy", proxy.c_str(), 1), 0);
+    const auto response = client.send(post_to("http://api.test/"), {});
+    ASSERT_EQ(unsetenv("http_proxy"), 0);
+    ASSERT_FALSE(response.has_value()) << proxy;
+    EXPECT_EQ(response.error().code, ErrorCode::invalid_argument) << "to try again is of no use";
+    EXPECT_TRUE(holds(response.error().message, "http_proxy cannot be read")) << response.error().message;
+    EXPECT_FALSE(holds(response.error().message, "ter2")) << response.error().message;
+  }
+}
+
+TEST(ProxySecrets, AreUsersAndPasswordsEvenOfNoAddress) {
+  EXPECT_EQ(user_in("http://joe:hun#t@er2@proxy.test:1"), "joe:hun#t@er2");
+  EXPECT_EQ(user_in("joe@proxy.test"), "joe");
+  EXPECT_EQ(user_in("http://proxy.test:1"), "");
+  ASSERT_EQ(setenv("ALL_PROXY", "http://joe:hunter2@proxy.test:1", 1), 0);
+  EXPECT_EQ(proxy_secrets(), (std::vector<std::string>{"joe:hunter2", "hunter2"}));
+  ASSERT_EQ(unsetenv("ALL_PROXY"), 0);
 }
 
 TEST(HttpClient, ServesManyThreadsAtOnce) {
