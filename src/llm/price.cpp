@@ -25,6 +25,7 @@ constexpr std::string_view kOpenAi = "api.openai.com";
 constexpr std::string_view kAnthropic = "api.anthropic.com";
 constexpr std::string_view kGoogle = "generativelanguage.googleapis.com";
 
+/// A version with a price of its own stands before its model, whose other versions cost what it costs.
 /// @source the vendors' price lists of that month, standard tier.
 constexpr std::array kListed{
     Listed{kOpenAi, "gpt-5", {1.25, 0.125, 10}},
@@ -32,6 +33,7 @@ constexpr std::array kListed{
     Listed{kOpenAi, "gpt-5-nano", {0.05, 0.005, 0.4}},
     Listed{kOpenAi, "gpt-4.1", {2, 0.5, 8}},
     Listed{kOpenAi, "gpt-4.1-mini", {0.4, 0.1, 1.6}},
+    Listed{kOpenAi, "gpt-4o-2024-05-13", {5, 5, 15}},  // no discount for cached input
     Listed{kOpenAi, "gpt-4o", {2.5, 1.25, 10}},
     Listed{kOpenAi, "gpt-4o-mini", {0.15, 0.075, 0.6}},
     Listed{kOpenAi, "o3", {2, 0.5, 8}},

@@ -26,6 +26,7 @@ TEST(ListPrice, IsKnownForAVendorsOwnEndpointAlone) {
   ASSERT_TRUE(known);
   EXPECT_DOUBLE_EQ(known->price.input, 2.5);
   EXPECT_EQ(known->as_of, "2025-10");
+  EXPECT_DOUBLE_EQ(list_price("https://api.openai.com/v1", "gpt-4o-2024-05-13")->price.output, 15) << "its own price";
   EXPECT_TRUE(list_price("https://api.anthropic.com", "claude-sonnet-4-5-20250929"));
   EXPECT_DOUBLE_EQ(list_price("https://api.openai.com:443/v1", "gpt-4o-mini")->price.input, 0.15);
   EXPECT_FALSE(list_price("https://api.openai.com/v1", "gpt-4o-audio-preview"));
