@@ -16,6 +16,12 @@ struct Words {
   std::string text = "stopping; what is being measured is finished first, Ctrl-C again stops at once";
 };
 
+/// As nohup leaves it for a command that goes on without its terminal.
+bool is_hangup_ignored() {
+  struct sigaction action {};
+  return sigaction(SIGHUP, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 /// Of whoever says them and of the thread that prints them, which still waits for signals while the program ends.
 std::shared_ptr<Words> words() {
   static const auto words = std::make_shared<Words>();
@@ -45,13 +51,15 @@ search::Stops watch_signals() {
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
   sigaddset(&signals, SIGTERM);
+  if (!is_hangup_ignored()) sigaddset(&signals, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // every later thread inherits this
   std::thread([signals, sources, said = words()] {
     for (;;) {
       int number = 0;
       if (sigwait(&signals, &number) != 0) continue;
       if (sources->wind_down.stop_requested()) {
-        sources->abort.request_stop();
+        // A terminal that closes may send it twice, itself and through the shell: nobody is in a hurry.
+        if (number != SIGHUP) sources->abort.request_stop();
       } else {
         {
           const std::scoped_lock lock(said->mutex);

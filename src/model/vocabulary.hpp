@@ -65,7 +65,7 @@ enum class EndReason {
   max_tokens,
   max_usd,
   stop,     ///< `accelopt stop` asked for it
-  signal,   ///< SIGINT or SIGTERM did
+  signal,   ///< SIGINT, SIGTERM or SIGHUP did
   waiting,  ///< somebody elsewhere has to answer first
 };
 /// Whether a limit of its budget ended it.
