@@ -40,12 +40,9 @@ int status_of_type(const Json& error) {
 /// Reads the events message_start, content_block_start, content_block_delta, message_delta, message_stop and error, and
 /// a whole message. Thinking blocks are dropped.
 class AnthropicReader final : public AnswerReader {
- public:
-  tl::expected<void, WireProblem> take(std::string_view text) override {
+ protected:
+  tl::expected<void, WireProblem> take_value(const Json& value, std::string_view text) override {
     using Kind = WireProblem::Kind;
-    const Json value = base::json_or_discarded(text);
-    if (value.is_discarded())
-      return tl::make_unexpected(WireProblem{Kind::malformed, "it is not JSON: " + std::string(text), 0});
     const Json& error = member(value, "error");
     if (!error.is_null()) {
       return tl::make_unexpected(WireProblem{Kind::server_error, error_text(value), status_of_type(error)});
@@ -65,7 +62,7 @@ class AnthropicReader final : public AnswerReader {
     } else if (type == "message" || member(value, "content").is_array()) {
       take_message(value);
     } else if (!type.is_string()) {
-      return tl::make_unexpected(WireProblem{Kind::malformed, "it has no 'type': " + std::string(text), 0});
+      return tl::make_unexpected(lacks("type", value, text));
     }
     return {};  // pings, and events that a later version of the API may add
   }

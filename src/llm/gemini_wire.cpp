@@ -14,12 +14,8 @@ using base::Json;
 /// Reads chunks of a stream, one whole answer, or the list of chunks that a server without events sends. Thoughts are
 /// dropped.
 class GeminiReader final : public AnswerReader {
- public:
-  tl::expected<void, WireProblem> take(std::string_view text) override {
-    const Json value = base::json_or_discarded(text);
-    if (value.is_discarded()) {
-      return tl::make_unexpected(WireProblem{WireProblem::Kind::malformed, "it is not JSON: " + std::string(text), 0});
-    }
+ protected:
+  tl::expected<void, WireProblem> take_value(const Json& value, std::string_view text) override {
     if (!value.is_array()) return take_chunk(value, text);
     for (const Json& chunk : value) {
       if (auto taken = take_chunk(chunk, text); !taken) return taken;
@@ -37,7 +33,7 @@ class GeminiReader final : public AnswerReader {
     const Json& usage = member(chunk, "usageMetadata");
     const Json& feedback = member(chunk, "promptFeedback");
     if (!candidates.is_array() && !usage.is_object() && !feedback.is_object()) {
-      return tl::make_unexpected(WireProblem{Kind::malformed, "it has no 'candidates': " + std::string(text), 0});
+      return tl::make_unexpected(lacks("candidates", chunk, text));
     }
     if (const Json& model = member(chunk, "modelVersion"); model.is_string()) reply_.model = model.get<std::string>();
     if (member(feedback, "blockReason").is_string()) {

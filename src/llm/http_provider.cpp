@@ -5,6 +5,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/text.hpp"
 #include "http/url.hpp"
 #include "llm/endpoint.hpp"
 #include "llm/retry_after.hpp"
@@ -29,15 +30,20 @@ struct Received {
   std::unique_ptr<AnswerReader> reader;
   std::size_t longest_text = 0;  ///< bytes, of a body that is no stream and of the answer itself
   SseReader events{};
-  std::string body{};                    ///< of an answer that is not a stream
-  std::optional<WireProblem> problem{};  ///< that ended the reading
-  bool done = false;                     ///< the stream said so
+  std::string body{};                        ///< of an answer that is not a stream
+  std::optional<WireProblem> problem{};      ///< that ended the reading
+  std::optional<WireProblem> passed_over{};  ///< why the first event that was passed over is no part of an answer
+  bool done = false;                         ///< the stream said so
   bool too_long = false;
 };
 
 bool is_stream(const http::Head& head) {
   return head.status == 200 &&
          http::find_header(head, "content-type").value_or("").find("text/event-stream") != std::string_view::npos;
+}
+
+bool begins_like_a_stream(std::string_view body) {
+  return body.starts_with("data:") || body.starts_with("event:") || body.starts_with(':');
 }
 
 /// Takes events into the answer until the stream says it is done or one of them cannot be used.
@@ -47,7 +53,12 @@ http::Flow take_events(Received& received, const std::vector<std::string>& event
       received.done = true;
       return http::Flow::enough;
     }
+    if (base::trimmed(event).empty()) continue;
     if (auto taken = received.reader->take(event); !taken) {
+      if (taken.error().kind == WireProblem::Kind::nothing_in_it) {
+        if (!received.passed_over) received.passed_over = std::move(taken).error();
+        continue;
+      }
       received.problem = std::move(taken).error();
       return http::Flow::enough;
     }
@@ -134,7 +145,7 @@ class HttpProvider final : public ChatProvider {
   tl::expected<ChatReply, Failure> read_reply(const ChatRequest& request, const http::Head& head,
                                               Received& received) const {
     if (!is_stream(head)) {
-      if (received.body.starts_with("data:") || received.body.starts_with("event:")) {  // a stream under another name
+      if (begins_like_a_stream(received.body)) {  // a stream under another name
         static_cast<void>(take_events(received, received.events.feed(received.body)));
       } else {
         if (const auto wrong = wrong_kind(head, received.body)) return tl::make_unexpected(*wrong);
@@ -146,8 +157,12 @@ class HttpProvider final : public ChatProvider {
       static_cast<void>(take_events(received, received.events.finish()));
     }
     if (received.too_long) return tl::make_unexpected(with_usage(of_length(received), request, received));
+    const bool finished = received.reader->finished();
+    if (!received.problem && !finished && received.reader->reply().text.empty())
+      received.problem = received.passed_over;
     if (received.problem) return tl::make_unexpected(with_usage(of_problem(*received.problem), request, received));
-    if (!received.done && !received.reader->finished()) {
+    // What was passed over may have said that something went wrong.
+    if (!finished && (!received.done || received.passed_over)) {
       return tl::make_unexpected(with_usage(
           {{ErrorCode::unavailable, "the answer of " + host_ + " broke off before its end; try again"}, Again::yes},
           request, received));

@@ -11,19 +11,18 @@ namespace {
 using base::Json;
 
 class OpenAiReader final : public AnswerReader {
- public:
-  tl::expected<void, WireProblem> take(std::string_view text) override {
+ protected:
+  tl::expected<void, WireProblem> take_value(const Json& value, std::string_view text) override {
     using Kind = WireProblem::Kind;
-    const Json value = base::json_or_discarded(text);
-    if (value.is_discarded())
-      return tl::make_unexpected(WireProblem{Kind::malformed, "it is not JSON: " + std::string(text), 0});
     if (const Json& error = member(value, "error"); !error.is_null()) {
       return tl::make_unexpected(WireProblem{Kind::server_error, error_text(value), status_of(error)});
     }
+    if (member(value, "object") == "error")  // of older servers
+      return tl::make_unexpected(WireProblem{Kind::server_error, error_text(value), status_of(value)});
     const Json& choices = member(value, "choices");
     const Json& usage = member(value, "usage");
     if (!choices.is_array() && !usage.is_object()) {
-      return tl::make_unexpected(WireProblem{Kind::malformed, "it has no 'choices': " + std::string(text), 0});
+      return tl::make_unexpected(lacks("choices", value, text));
     }
     if (const Json& model = member(value, "model"); model.is_string()) reply_.model = model.get<std::string>();
     if (choices.is_array()) {

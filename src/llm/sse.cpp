@@ -6,7 +6,6 @@
 namespace accelopt::llm {
 
 void SseReader::take_line(std::string_view line, std::vector<std::string>& events) {
-  if (line.ends_with('\r')) line.remove_suffix(1);
   if (line.empty()) {
     if (has_data_) events.push_back(std::exchange(data_, {}));
     has_data_ = false;
@@ -23,7 +22,11 @@ void SseReader::take_line(std::string_view line, std::vector<std::string>& event
 
 std::vector<std::string> SseReader::feed(std::string_view piece) {
   std::vector<std::string> events;
-  for (std::size_t end = 0; (end = piece.find('\n')) != std::string_view::npos; piece.remove_prefix(end + 1)) {
+  for (std::size_t end = 0; (end = piece.find_first_of("\r\n")) != std::string_view::npos;
+       piece.remove_prefix(end + 1)) {
+    const bool ends_again = piece[end] == '\n' && end == 0 && after_return_;  // "\r\n" is one end of a line
+    after_return_ = piece[end] == '\r';
+    if (ends_again) continue;
     if (rest_.empty()) {
       take_line(piece.substr(0, end), events);
     } else {
@@ -31,6 +34,7 @@ std::vector<std::string> SseReader::feed(std::string_view piece) {
       take_line(std::exchange(rest_, {}), events);
     }
   }
+  if (!piece.empty()) after_return_ = false;
   rest_ += piece;
   return events;
 }

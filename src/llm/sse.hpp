@@ -7,8 +7,8 @@
 
 namespace accelopt::llm {
 
-/// Cuts a stream of server-sent events, arriving in pieces of any size, into the data of its events. Comments and other
-/// fields are dropped.
+/// Cuts a stream of server-sent events, arriving in pieces of any size, into the data of its events. Lines end
+/// with "\n", "\r\n" or "\r". Comments and other fields are dropped.
 class SseReader {
  public:
   /// The data of every event that this piece completes.
@@ -22,6 +22,7 @@ class SseReader {
   std::string rest_;  ///< of an incomplete line
   std::string data_;  ///< of an incomplete event
   bool has_data_ = false;
+  bool after_return_ = false;  ///< the latest byte was "\r"
 };
 
 }  // namespace accelopt::llm

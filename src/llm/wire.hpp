@@ -9,9 +9,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json.hpp"
 #include "http/client.hpp"
 #include "llm/chat_model.hpp"
 #include "llm/endpoint.hpp"
+#include "llm/json_repair.hpp"
 
 namespace accelopt::llm {
 
@@ -39,7 +41,11 @@ struct WireSettings {
 
 /// Why a piece of an answer cannot be used.
 struct WireProblem {
-  enum class Kind { malformed, server_error };
+  enum class Kind {
+    malformed,
+    nothing_in_it,  ///< a ping, or what a later version may add: an event of a stream that may be passed over
+    server_error,
+  };
   Kind kind = Kind::malformed;
   std::string words;  ///< ours and the server's, whole: to be quoted()
   int status = 0;     ///< that the server's error names, or 0
@@ -50,8 +56,8 @@ struct WireProblem {
 class AnswerReader {
  public:
   virtual ~AnswerReader() = default;
-  /// One JSON value of the answer.
-  virtual tl::expected<void, WireProblem> take(std::string_view json) = 0;
+  /// One JSON value of the answer. Bytes that are not UTF-8 and halves of characters (json_repair.hpp) are no problem.
+  tl::expected<void, WireProblem> take(std::string_view json);
   /// Whether the model has said that it is done; usage may still follow.
   [[nodiscard]] bool finished() const { return finished_; }
   /// Whether nothing more will come, by the API's own last event.
@@ -62,10 +68,17 @@ class AnswerReader {
   [[nodiscard]] const ChatReply& reply() const { return reply_; }
 
  protected:
+  virtual tl::expected<void, WireProblem> take_value(const base::Json& value, std::string_view json) = 0;
+  /// The problem of a value without the member that every part of an answer has.
+  static WireProblem lacks(const char* member, const base::Json& value, std::string_view json);
+
   ChatReply reply_;
   bool finished_ = false;
   bool closed_ = false;
   bool has_usage_ = false;
+
+ private:
+  JsonRepair repair_;
 };
 
 /// One API's format. Stateless: may be used from many threads.

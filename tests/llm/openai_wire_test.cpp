@@ -164,13 +164,16 @@ TEST(ReplyReader, SaysWhenTheServerWithheldTheAnswer) {
   EXPECT_EQ(refusal.reply().text, "I can't");
 }
 
-TEST(ReplyReader, NonsenseIsMalformedAndNeverACrash) {
-  for (const char* text : {"", "{", "null", "[]", "7", "\"x\"", "{}", R"({"choices":7})", R"({"choices":{}})"}) {
-    ReplyReader reader;
-    const auto taken = reader.take(text);
-    ASSERT_FALSE(taken.has_value()) << text;
-    EXPECT_EQ(taken.error().kind, WireProblem::Kind::malformed) << text;
-  }
+TEST(ReplyReader, NonsenseIsNoPartOfAnAnswerAndNeverACrash) {
+  const auto kind_of = [](const char* text) {
+    const auto taken = ReplyReader().take(text);
+    EXPECT_FALSE(taken.has_value()) << text;
+    return taken ? WireProblem::Kind::server_error : taken.error().kind;
+  };
+  for (const char* text : {"{", R"({"choices":[{"delta":{"content":"a)", R"({"message":"boom"})"})
+    EXPECT_EQ(kind_of(text), WireProblem::Kind::malformed) << text;
+  for (const char* text : {"", "ping", "null", "[]", "7", "\"x\"", "{}", R"({"choices":7})", R"({"type":"ping"})"})
+    EXPECT_EQ(kind_of(text), WireProblem::Kind::nothing_in_it) << text;
   for (const char* text :
        {R"({"choices":[null,7,"x",[],{}]})", R"({"choices":[{"delta":7,"index":"a","finish_reason":{}}]})",
         R"({"choices":[],"usage":{"prompt_tokens":"many","completion_tokens":-5,"total_tokens":1e300}})"}) {
@@ -182,6 +185,25 @@ TEST(ReplyReader, NonsenseIsMalformedAndNeverACrash) {
   }
 }
 
+TEST(ReplyReader, HalvesOfACharacterAreJoinedOrReplaced) {
+  const auto read = [](const std::vector<std::string>& contents) {
+    ReplyReader reader;
+    for (const std::string& content : contents) {
+      const std::string chunk = R"({"choices":[{"index":0,"delta":{"content":")" + content + R"("}}]})";
+      EXPECT_TRUE(reader.take(chunk).has_value()) << chunk;
+    }
+    return reader.reply().text;
+  };
+  EXPECT_EQ(read({R"(go \ud83d)", R"(\ude80\n)"}), "go \xf0\x9f\x9a\x80\n");
+  EXPECT_EQ(read({R"(\ud83d\ude80 \ud83d)", R"(\uDE80\ud83d)", R"(\ude80)"}),
+            "\xf0\x9f\x9a\x80 \xf0\x9f\x9a\x80\xf0\x9f\x9a\x80");
+  EXPECT_EQ(read({R"(a\ud83d)", "b"}),
+            "a\xef\xbf\xbd"
+            "b");
+  EXPECT_EQ(read({R"(\ude80 \ud83d\\ \\ud83d)"}), "\xef\xbf\xbd \xef\xbf\xbd\\ \\ud83d");
+  EXPECT_EQ(read({"a \xf0\x9f", "\x9a\x80 \xc3\xa9"}), "a \xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd \xc3\xa9");
+}
+
 TEST(ReplyReader, ReportsTheServersOwnError) {
   ReplyReader reader;
   const auto taken = reader.take(R"({"error":{"message":"overloaded","code":503}})");
@@ -189,6 +211,10 @@ TEST(ReplyReader, ReportsTheServersOwnError) {
   EXPECT_EQ(taken.error().kind, WireProblem::Kind::server_error);
   EXPECT_EQ(taken.error().words, "overloaded");
   EXPECT_EQ(taken.error().status, 503);
+  const auto older = ReplyReader().take(R"({"object":"error","message":"overloaded","code":503})");
+  ASSERT_FALSE(older.has_value());
+  EXPECT_EQ(older.error().kind, WireProblem::Kind::server_error);
+  EXPECT_EQ(older.error().words, "overloaded");
 }
 
 }  // namespace

@@ -125,6 +125,20 @@ TEST_P(ProviderContract, UnderstandsAServerThatDoesNotStream) {
   EXPECT_EQ(reply->usage.input_tokens, 1000);
 }
 
+TEST_P(ProviderContract, EventsWithNothingInThemArePassedOver) {
+  const std::string pings = ": hello\n\ndata: \n\nevent: ping\ndata: {\"type\":\"ping\"}\n\ndata: ping\n\n";
+  serve({pings + stream()});
+  const auto reply = chat();
+  ASSERT_TRUE(reply.has_value()) << reply.error().message;
+  EXPECT_EQ(reply->text, "Hello, world");
+  EXPECT_EQ(reply->usage.transport_retries, 0);
+  const std::string whole = stream();
+  const std::string half = whole.substr(0, whole.find("world") + 12);
+  options_.retry.max_tries = 1;
+  serve({half + pings + "data: [DONE]\n\n"});
+  EXPECT_FALSE(chat().has_value()) << "no part of an answer is a whole one";
+}
+
 TEST_P(ProviderContract, SaysHowAnAnswerEnded) {
   serve({stream({.finish = Finish::cut_by_length})});
   EXPECT_EQ(chat()->finish, Finish::cut_by_length);

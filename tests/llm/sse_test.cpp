@@ -29,6 +29,22 @@ TEST(SseReader, ReadsTheSameInPiecesOfAnySize) {
   }
 }
 
+TEST(SseReader, ReadsTheSameWhateverEndsItsLines) {
+  for (const std::string end : {"\r", "\r\n"}) {
+    std::string stream;
+    for (const char c : kStream) stream += c == '\r' ? std::string() : c == '\n' ? end : std::string(1, c);
+    for (std::size_t size = 1; size < stream.size(); ++size) {
+      SseReader reader;
+      Events events;
+      for (std::size_t at = 0; at < stream.size(); at += size) {
+        for (std::string& event : reader.feed(stream.substr(at, size))) events.push_back(std::move(event));
+      }
+      EXPECT_EQ(events, kEvents) << "in pieces of " << size;
+      EXPECT_EQ(reader.finish(), Events{});
+    }
+  }
+}
+
 TEST(SseReader, GivesTheLastEventThoughItsBlankLineIsMissing) {
   SseReader reader;
   EXPECT_EQ(reader.feed("data: last"), Events{});
