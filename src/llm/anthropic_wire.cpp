@@ -6,6 +6,7 @@
 #include <charconv>
 #include <utility>
 
+#include "base/names.hpp"
 #include "llm/wire_json.hpp"
 
 namespace accelopt::llm {
@@ -36,6 +37,15 @@ int status_of_type(const Json& error) {
                                        [](const auto& entry) { return entry.first; });
   return found == kTypes.end() ? 0 : found->second;
 }
+
+/// What is not here ends no whole answer: "pause_turn", and "abort" of other servers of this API.
+constexpr auto kAnthropicReasons =
+    std::to_array<base::Named<Finish>>({{Finish::complete, "end_turn"},
+                                        {Finish::complete, "stop_sequence"},
+                                        {Finish::complete, "tool_use"},
+                                        {Finish::cut_by_length, "max_tokens"},
+                                        {Finish::cut_by_length, "model_context_window_exceeded"},
+                                        {Finish::filtered, "refusal"}});
 
 /// Reads the events message_start, content_block_start, content_block_delta, message_delta, message_stop and error, and
 /// a whole message. Thinking blocks are dropped.
@@ -86,9 +96,8 @@ class AnthropicReader final : public AnswerReader {
   void take_stop_reason(const Json& message) {
     const Json& reason = member(message, "stop_reason");
     if (!reason.is_string()) return;
-    finished_ = true;
-    if (reason == "max_tokens" || reason == "model_context_window_exceeded") reply_.finish = Finish::cut_by_length;
-    if (reason == "refusal") reply_.finish = Finish::filtered;
+    const auto& said = reason.get_ref<const std::string&>();
+    end(said, base::value_in(kAnthropicReasons, said));
   }
 
   /// Comes twice in a stream: what the prompt took at the start, the growing output at the end. The counts of the

@@ -4,12 +4,23 @@
 #include <algorithm>
 #include <array>
 
+#include "base/names.hpp"
 #include "llm/wire_json.hpp"
 
 namespace accelopt::llm {
 namespace {
 
 using base::Json;
+
+/// What is not here ends no whole answer: "OTHER", "MALFORMED_FUNCTION_CALL".
+constexpr auto kGeminiReasons = std::to_array<base::Named<Finish>>({{Finish::complete, "STOP"},
+                                                                    {Finish::cut_by_length, "MAX_TOKENS"},
+                                                                    {Finish::filtered, "SAFETY"},
+                                                                    {Finish::filtered, "RECITATION"},
+                                                                    {Finish::filtered, "LANGUAGE"},
+                                                                    {Finish::filtered, "BLOCKLIST"},
+                                                                    {Finish::filtered, "PROHIBITED_CONTENT"},
+                                                                    {Finish::filtered, "SPII"}});
 
 /// Reads chunks of a stream, one whole answer, or the list of chunks that a server without events sends. Thoughts are
 /// dropped.
@@ -57,12 +68,8 @@ class GeminiReader final : public AnswerReader {
     }
     const Json& reason = member(candidate, "finishReason");
     if (!reason.is_string() || reason == "FINISH_REASON_UNSPECIFIED") return;
-    finished_ = true;
-    if (reason == "MAX_TOKENS") reply_.finish = Finish::cut_by_length;
-    constexpr std::array kWithheld{"SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"};
-    for (const char* withheld : kWithheld) {
-      if (reason == withheld) reply_.finish = Finish::filtered;
-    }
+    const auto& said = reason.get_ref<const std::string&>();
+    end(said, base::value_in(kGeminiReasons, said));
   }
 
   /// Repeated in every chunk, growing; thoughts are counted beside the answer's tokens.

@@ -161,10 +161,13 @@ class HttpProvider final : public ChatProvider {
     if (!received.problem && !finished && received.reader->reply().text.empty())
       received.problem = received.passed_over;
     if (received.problem) return tl::make_unexpected(with_usage(of_problem(*received.problem), request, received));
+    const std::string& reason = received.reader->broken_off();
     // What was passed over may have said that something went wrong.
-    if (!finished && (!received.done || received.passed_over)) {
+    if (!reason.empty() || (!finished && (!received.done || received.passed_over))) {
+      const std::string why = reason.empty() ? "" : " (" + quoted(reason, options_.key) + ")";
       return tl::make_unexpected(with_usage(
-          {{ErrorCode::unavailable, "the answer of " + host_ + " broke off before its end; try again"}, Again::yes},
+          {{ErrorCode::unavailable, "the answer of " + host_ + " broke off before its end" + why + "; try again"},
+           Again::yes},
           request, received));
     }
     ChatReply reply = received.reader->reply();

@@ -2,13 +2,33 @@
 #include "llm/openai_wire.hpp"
 
 #include <algorithm>
+#include <array>
 
+#include "base/names.hpp"
+#include "base/text.hpp"
 #include "llm/wire_json.hpp"
 
 namespace accelopt::llm {
 namespace {
 
 using base::Json;
+
+/// How servers name the end of an answer, in small letters. What is not here ends no whole one: "abort" of SGLang and
+/// vLLM, "error" of OpenRouter and Mistral, "insufficient_system_resource" of DeepSeek.
+constexpr auto kOpenAiReasons = std::to_array<base::Named<Finish>>({{Finish::complete, "stop"},
+                                                                    {Finish::complete, "stop_sequence"},
+                                                                    {Finish::complete, "eos"},
+                                                                    {Finish::complete, "eos_token"},
+                                                                    {Finish::complete, "end_turn"},
+                                                                    {Finish::complete, "complete"},
+                                                                    {Finish::complete, "completed"},
+                                                                    {Finish::complete, "tool_calls"},
+                                                                    {Finish::complete, "function_call"},
+                                                                    {Finish::cut_by_length, "length"},
+                                                                    {Finish::cut_by_length, "max_tokens"},
+                                                                    {Finish::cut_by_length, "model_length"},
+                                                                    {Finish::filtered, "content_filter"},
+                                                                    {Finish::filtered, "safety"}});
 
 class OpenAiReader final : public AnswerReader {
  protected:
@@ -45,10 +65,9 @@ class OpenAiReader final : public AnswerReader {
       reply_.text += refusal.get_ref<const std::string&>();  // why it is withheld
     }
     const Json& reason = member(choice, "finish_reason");
-    if (!reason.is_string()) return;
-    finished_ = true;
-    if (reason == "length" || reason == "max_tokens") reply_.finish = Finish::cut_by_length;
-    if (reason == "content_filter" || reason == "safety") reply_.finish = Finish::filtered;
+    if (!reason.is_string() || reason == "") return;
+    const std::string word = base::lower(reason.get_ref<const std::string&>());
+    end(word, base::value_in(kOpenAiReasons, word));
   }
 
   /// Some servers repeat it in every chunk, growing: the last one counts.

@@ -34,4 +34,10 @@ WireProblem AnswerReader::lacks(const char* member, const base::Json& value, std
   return {kind, "it has no '" + std::string(member) + "': " + std::string(json), 0};
 }
 
+void AnswerReader::end(std::string_view reason, std::optional<Finish> finish) {
+  finished_ = true;
+  broken_off_ = finish ? std::string() : std::string(reason);
+  if (finish && *finish != Finish::complete) reply_.finish = *finish;
+}
+
 }  // namespace accelopt::llm

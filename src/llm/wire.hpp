@@ -60,6 +60,9 @@ class AnswerReader {
   tl::expected<void, WireProblem> take(std::string_view json);
   /// Whether the model has said that it is done; usage may still follow.
   [[nodiscard]] bool finished() const { return finished_; }
+  /// Why the answer is no whole one, in the server's words ("abort"): a reason that is not known to end whole ones.
+  /// Empty: it is whole, or goes on.
+  [[nodiscard]] const std::string& broken_off() const { return broken_off_; }
   /// Whether nothing more will come, by the API's own last event.
   [[nodiscard]] bool closed() const { return closed_; }
   /// Whether the server has reported usage; a token count that it left out is 0.
@@ -71,9 +74,12 @@ class AnswerReader {
   virtual tl::expected<void, WireProblem> take_value(const base::Json& value, std::string_view json) = 0;
   /// The problem of a value without the member that every part of an answer has.
   static WireProblem lacks(const char* member, const base::Json& value, std::string_view json);
+  /// Takes the reason why the answer ends, and what it means; no meaning: it has broken off.
+  void end(std::string_view reason, std::optional<Finish> finish);
 
   ChatReply reply_;
   bool finished_ = false;
+  std::string broken_off_;
   bool closed_ = false;
   bool has_usage_ = false;
 

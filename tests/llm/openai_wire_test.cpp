@@ -23,6 +23,7 @@ class ReplyReader {
  public:
   auto take(std::string_view json) { return reader_->take(json); }
   [[nodiscard]] bool finished() const { return reader_->finished(); }
+  [[nodiscard]] const std::string& broken_off() const { return reader_->broken_off(); }
   [[nodiscard]] bool has_usage() const { return reader_->has_usage(); }
   [[nodiscard]] ChatReply reply() const { return reader_->reply(); }
 
@@ -142,6 +143,19 @@ TEST(ReplyReader, ReadsAWholeAnswer) {
                   .has_value());
   EXPECT_EQ(reader.reply().text, "ab");
   EXPECT_EQ(reader.reply().finish, Finish::cut_by_length);
+}
+
+TEST(ReplyReader, OnlyKnownReasonsEndAWholeAnswer) {
+  const auto ended_by = [](const std::string& reason) {
+    ReplyReader reader;
+    EXPECT_TRUE(reader.take(R"({"choices":[{"message":{"content":"a"},"finish_reason":)" + reason + "}]}").has_value());
+    return std::pair(reader.finished(), reader.broken_off());
+  };
+  EXPECT_EQ(ended_by(R"("stop")"), std::pair(true, std::string()));
+  EXPECT_EQ(ended_by(R"("STOP")"), std::pair(true, std::string()));
+  EXPECT_EQ(ended_by(R"("error")"), std::pair(true, std::string("error")));
+  EXPECT_EQ(ended_by(R"("")"), std::pair(false, std::string()));
+  EXPECT_EQ(ended_by("null"), std::pair(false, std::string()));
 }
 
 TEST(ReplyReader, CountsReasoningThatComesOnTop) {

@@ -146,6 +146,21 @@ TEST_P(ProviderContract, SaysHowAnAnswerEnded) {
   EXPECT_EQ(chat()->finish, Finish::filtered);
 }
 
+TEST_P(ProviderContract, AReasonThatEndsNoWholeAnswer_IsAskedForAgainAndCounted) {
+  std::string aborted = stream();
+  const std::string usual = GetParam() == Api::openai ? "stop" : GetParam() == Api::anthropic ? "end_turn" : "STOP";
+  const std::string other = GetParam() == Api::gemini ? "OTHER" : "abort";
+  aborted.replace(aborted.find('"' + usual + '"'), usual.size() + 2, '"' + other + '"');
+  serve({aborted, stream()});
+  const auto reply = chat();
+  ASSERT_TRUE(reply.has_value()) << reply.error().message;
+  EXPECT_EQ(reply->usage.transport_retries, 1);
+  EXPECT_EQ(reply->usage.input_tokens, 2000);
+  options_.retry.max_tries = 1;
+  serve({aborted});
+  EXPECT_NE(chat().error().message.find("broke off before its end (" + other + ")"), std::string::npos);
+}
+
 TEST_P(ProviderContract, CutStream_IsAskedForAgainAndCounted) {
   const std::string whole = stream();
   // After the last piece of text, before the word that it is done.
