@@ -11,15 +11,16 @@ namespace {
 
 using base::Json;
 
-/// Builds the value. Whole numbers over 64 bits, of which the library keeps the nearest double, become strings of their
-/// digits; the first letter of every string tells which it was.
+/// Builds the value. Whole numbers that the library's types do not keep become strings of their digits: those over
+/// 64 bits, of which it keeps the nearest double, and -0, as C's %g writes a negative zero. The first letter of every
+/// string tells which it was.
 class ExactValue final : public nlohmann::json_sax<Json> {
  public:
   [[nodiscard]] const Json& value() const { return root_; }
 
   bool null() override { return put(nullptr); }
   bool boolean(bool value) override { return put(value); }
-  bool number_integer(number_integer_t value) override { return put(value); }
+  bool number_integer(number_integer_t value) override { return value == 0 ? put("n-0") : put(value); }  // has a sign
   bool number_unsigned(number_unsigned_t value) override { return put(value); }
   bool number_float(number_float_t value, const string_t& digits) override {
     if (digits.find_first_of(".eE") == digits.npos) return put("n" + digits);

@@ -9,7 +9,7 @@
 namespace accelopt::refactor {
 
 /// The same text for equal values alone: order of keys and blanks aside. Whole numbers of any length are told apart,
-/// and 1 from 1.0. None where the text is no JSON, or nests deeper than base::kDeepestJson.
+/// 1 from 1.0, and 0 from -0. None where the text is no JSON, or nests deeper than base::kDeepestJson.
 std::optional<std::string> exact_json(std::string_view text);
 
 }  // namespace accelopt::refactor

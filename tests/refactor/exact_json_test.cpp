@@ -28,6 +28,13 @@ TEST(ExactJson, ValuesOfOtherTypes_AreToldApart) {
   EXPECT_NE(exact_json("36893488147419103232"), exact_json("36893488147419103232.0"));
 }
 
+TEST(ExactJson, ZerosOfEitherSign_AreToldApart) {
+  EXPECT_NE(exact_json("[0]"), exact_json("[-0]"));  // as C's %g writes them
+  EXPECT_NE(exact_json("0.0"), exact_json("-0.0"));
+  EXPECT_NE(exact_json("-0"), exact_json("\"-0\""));
+  EXPECT_EQ(exact_json("[-0]"), exact_json("[ -0 ]"));
+}
+
 TEST(ExactJson, WhatIsNoValue_IsNone) {
   EXPECT_FALSE(exact_json(""));
   EXPECT_FALSE(exact_json("[1"));
