@@ -5,14 +5,19 @@
 #include <array>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "refactor/tap_report.hpp"
 #include "refactor/unittest_report.hpp"
 
 namespace accelopt::refactor {
 namespace {
 
 constexpr std::size_t kMostTests = 200'000;
+constexpr std::size_t kLongestName = 500;  ///< bytes, of tests
+constexpr std::size_t kNumberLength = 8;   ///< of " #200000"
 
 template <class Take>
 void each_line(std::string_view text, const Take& take) {
@@ -33,7 +38,7 @@ std::string_view attribute(std::string_view tag, std::string_view name) {
 }
 
 TestOutcomes read_junit(std::string_view text) {
-  TestOutcomes outcomes;
+  NumberedOutcomes outcomes;
   constexpr std::string_view kCase = "<testcase";
   // The report may be the change's own work: every character is looked at a few times, whatever it says.
   for (std::size_t at = text.find(kCase), next = 0; at < text.size(); at = next) {
@@ -45,50 +50,27 @@ TestOutcomes read_junit(std::string_view text) {
     const std::string_view inside = tag.ends_with('/') ? "" : whole.substr(tag_end);
     const bool failed = inside.find("<failure") != inside.npos || inside.find("<error") != inside.npos;
     const bool skipped = inside.find("<skipped") != inside.npos;
-    note_outcome(outcomes, std::string(attribute(tag, "classname")) + "::" + std::string(attribute(tag, "name")),
-                 failed    ? TestOutcome::failed
-                 : skipped ? TestOutcome::skipped
-                           : TestOutcome::passed);
+    outcomes.note(std::string(attribute(tag, "classname")) + "::" + std::string(attribute(tag, "name")),
+                  failed    ? TestOutcome::failed
+                  : skipped ? TestOutcome::skipped
+                            : TestOutcome::passed);
   }
-  return outcomes;
-}
-
-/// "ok 3 - name # SKIP why", "not ok 4 - name".
-TestOutcomes read_tap(std::string_view text) {
-  TestOutcomes outcomes;
-  each_line(text, [&](std::string_view line) {
-    const bool failed = line.starts_with("not ok ");
-    if (!failed && !line.starts_with("ok ")) return;
-    std::string_view rest = line.substr(failed ? 7 : 3);
-    const std::size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
-    std::string_view name = base::trimmed(rest.substr(digits));
-    if (name.starts_with("- ")) name.remove_prefix(2);
-    const std::size_t mark = name.find(" # ");
-    const std::string directive = mark == name.npos ? "" : base::lower(name.substr(mark + 3));
-    name = base::trimmed(name.substr(0, mark));
-    const std::string numbered(rest.substr(0, digits));
-    note_outcome(outcomes, name.empty() ? std::string_view(numbered) : name,
-                 directive.starts_with("skip") ? TestOutcome::skipped
-                 : failed                      ? TestOutcome::failed
-                                               : TestOutcome::passed);
-  });
-  return outcomes;
+  return outcomes.take();
 }
 
 TestOutcomes read_go(std::string_view text) {
-  TestOutcomes outcomes;
+  NumberedOutcomes outcomes;
   each_line(text, [&](std::string_view line) {
     const auto event = base::parse_json(line, "a test's event");
     if (!event || !event->is_object()) return;
     const std::string test = base::text_at(*event, "Test");
     const std::string action = base::text_at(*event, "Action");
     if (test.empty() || (action != "pass" && action != "fail" && action != "skip")) return;
-    note_outcome(outcomes, base::text_at(*event, "Package") + "::" + test,
-                 action == "pass"   ? TestOutcome::passed
-                 : action == "fail" ? TestOutcome::failed
-                                    : TestOutcome::skipped);
+    outcomes.note(base::text_at(*event, "Package") + "::" + test, action == "pass"   ? TestOutcome::passed
+                                                                  : action == "fail" ? TestOutcome::failed
+                                                                                     : TestOutcome::skipped);
   });
-  return outcomes;
+  return outcomes.take();
 }
 
 /// Of XML's five named characters and line ends.
@@ -109,8 +91,15 @@ std::string without_entities(std::string_view text) {
 
 void note_outcome(TestOutcomes& outcomes, std::string_view name, TestOutcome outcome) {
   if (name.empty() || outcomes.size() >= kMostTests) return;
-  const auto [place, is_new] = outcomes.emplace(std::string(name.substr(0, 500)), outcome);
+  const auto [place, is_new] = outcomes.emplace(std::string(name.substr(0, kLongestName + kNumberLength)), outcome);
   if (!is_new && (outcome == TestOutcome::failed || place->second == TestOutcome::passed)) place->second = outcome;
+}
+
+void NumberedOutcomes::note(std::string_view name, TestOutcome outcome) {
+  if (name.empty() || outcomes_.size() >= kMostTests) return;
+  name = name.substr(0, kLongestName);
+  const int times = ++times_[std::string(name)];
+  note_outcome(outcomes_, times == 1 ? std::string(name) : fmt::format("{} #{}", name, times), outcome);
 }
 
 std::string first_failure(std::string_view junit) {
@@ -133,7 +122,7 @@ TestOutcomes read_test_report(TestFormat format, std::string_view report, TestOu
     case TestFormat::junit:
       return read_junit(report);
     case TestFormat::tap:
-      return read_tap(report);
+      return read_tap_report(report);
     case TestFormat::go_json:
       return read_go(report);
     case TestFormat::unittest:

@@ -5,20 +5,33 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "refactor/task.hpp"
 
 namespace accelopt::refactor {
 
 enum class TestOutcome { passed, failed, skipped };
-/// By the tests' names. A name that is reported twice has its worst outcome.
+/// By the tests' names.
 using TestOutcomes = std::map<std::string, TestOutcome>;
 
 /// Adds a test, or makes its outcome worse. Empty names, and tests over 200000, are passed over.
 void note_outcome(TestOutcomes& outcomes, std::string_view name, TestOutcome outcome);
 
-/// Reads a report; what it does not understand is passed over. `succeeded`: of the command, the one test of format
-/// exit.
+/// Collects outcomes. A name that comes again is a test of its own, "name #2", so that none can take another's place.
+class NumberedOutcomes {
+ public:
+  /// Passes over what note_outcome does.
+  void note(std::string_view name, TestOutcome outcome);
+  TestOutcomes take() { return std::move(outcomes_); }
+
+ private:
+  TestOutcomes outcomes_;
+  std::map<std::string, int> times_;
+};
+
+/// Reads a report; what it does not understand is passed over. `command`: the outcome of the one test of format exit.
+/// Besides tests, TAP has its plan (tap_report.hpp).
 TestOutcomes read_test_report(TestFormat format, std::string_view report, TestOutcome command);
 
 /// In what a report contradicts its own summary, so that what is read from it may be wrong. Empty: in nothing, or it

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "refactor/tap_report.hpp"
 #include "refactor/unittest_report.hpp"
 
 namespace accelopt::refactor {
@@ -24,6 +25,50 @@ TEST(TestReports, Junit_IsReadByCase) {
 
 TEST(TestReports, Tap_IsReadByLine) {
   EXPECT_EQ(read(TestFormat::tap, "1..3\nok 1 - a\nnot ok 2 - b\nok 3 - c # SKIP no disk\n"), kThree);
+}
+
+TEST(TestReports, TapWithoutItsPlan_Fails) {
+  const auto plan = [](std::string_view text) { return read(TestFormat::tap, text).contains(std::string(kTapPlan)); };
+  EXPECT_FALSE(plan("1..2\nok 1 - a\nok 2 - b\n"));
+  EXPECT_FALSE(plan("ok 1 - a\n1..1\nok 1 - b\n1..1 # two programs\n"));
+  EXPECT_TRUE(plan("ok 1 - a\nok 2 - b\nTypeError: it is no list\n"));
+  EXPECT_TRUE(plan("1..3\nok 1 - a\nok 2 - b\n"));
+  EXPECT_TRUE(plan("ok 1 - a\nok 1 - b\n1..1\n")) << "the first of two programs died";
+  EXPECT_TRUE(plan("1..2\nok 1 - a\nBail out! no disk\nok 2 - b\n"));
+}
+
+TEST(TestReports, TapSubtests_AreNamedByTheirPath) {
+  // As node --test writes it.
+  const std::string report =
+      "TAP version 13\n# Subtest: uniq\n    # Subtest: keeps the first\n    ok 1 - keeps the first\n      ---\n"
+      "      stack: |-\n        ok 9 - no test\n      ...\n    # Subtest: serves\n"
+      "        # Subtest: here\n        not ok 1 - here\n        1..1\n    not ok 2 - serves\n      ---\n      ...\n"
+      "    ok 3 - sorts # SKIP no disk\n    1..3\nnot ok 1 - uniq\n  ---\n  ...\nok 2 - exports\n1..2\n";
+  EXPECT_EQ(read(TestFormat::tap, report), (TestOutcomes{{"uniq > keeps the first", TestOutcome::passed},
+                                                         {"uniq > serves > here", TestOutcome::failed},
+                                                         {"uniq > sorts", TestOutcome::skipped},
+                                                         {"exports", TestOutcome::passed}}));
+  EXPECT_EQ(read(TestFormat::tap, report.substr(0, report.find("        not ok 1"))),
+            (TestOutcomes{{"uniq > keeps the first", TestOutcome::passed}}))
+      << "of what has begun, the results";
+}
+
+TEST(TestReports, TapSubtestThatFailsItself_IsTold) {
+  EXPECT_EQ(
+      read(TestFormat::tap, "    ok 1 - a\n    not ok 2 - b # TODO later\n    1..2\nnot ok 1 - s\n1..1\n"),
+      (TestOutcomes{{"s > a", TestOutcome::passed}, {"s > b", TestOutcome::skipped}, {"s", TestOutcome::failed}}));
+}
+
+TEST(TestReports, TapSubtestsInBraces_AreRead) {
+  EXPECT_EQ(
+      read(TestFormat::tap,
+           "1..3\nok 1 - s # time=1ms {\n    1..1\n    ok 1 - a # time=1ms\n}\nok 2 - reads {\nok 3 - a {\n"),
+      (TestOutcomes{{"s > a", TestOutcome::passed}, {"reads {", TestOutcome::passed}, {"a {", TestOutcome::passed}}));
+}
+
+TEST(TestReports, TapSkipWithoutAName_IsASkip) {
+  EXPECT_EQ(read(TestFormat::tap, "1..2\nok 1 # skip no disk\nok 2\n"),
+            (TestOutcomes{{"1", TestOutcome::skipped}, {"2", TestOutcome::passed}}));
 }
 
 TEST(TestReports, GoJson_IsReadByEvent) {
@@ -100,8 +145,11 @@ TEST(TestReports, UnittestSummaryThatSaysOtherwise_IsTold) {
             "unittest says that 0 tests failed, and 1 are read from its lines");
 }
 
-TEST(TestReports, NameThatIsReportedTwice_HasItsWorstOutcome) {
-  EXPECT_EQ(read(TestFormat::tap, "ok 1 - a\nnot ok 2 - a\nok 3 - a\n"), (TestOutcomes{{"a", TestOutcome::failed}}));
+TEST(TestReports, NamesThatComeAgain_AreTestsOfTheirOwn) {
+  EXPECT_EQ(read(TestFormat::tap, "ok 1 - a\nnot ok 2 - a\nok 3 - a\n1..3\n"),
+            (TestOutcomes{{"a", TestOutcome::passed}, {"a #2", TestOutcome::failed}, {"a #3", TestOutcome::passed}}));
+  const std::string one = "<testcase classname=\"m\" name=\"a\"/>";
+  EXPECT_EQ(read(TestFormat::junit, one + one).size(), 2U);
 }
 
 TEST(TestReports, TruncatedReport_GivesWhatIsThere) {
@@ -118,6 +166,9 @@ TEST(TestReports, HostileReport_TakesNoLongerThanItsLength) {
     entities += "&lt;";
   }
   EXPECT_EQ(read_unittest_report("a (" + tags + "\n" + entities + "\na (b) ... " + tags).outcomes.size(), 1U);
+  std::string deep = "1..1\n";
+  for (int i = 0; i < 20'000; ++i) deep += std::string(4 * (16 - i % 17), ' ') + "ok 1 - a {\n";
+  EXPECT_GT(read(TestFormat::tap, deep).size(), 1000U);
   EXPECT_EQ(read(TestFormat::junit, tags + ">"), (TestOutcomes{{"::", TestOutcome::passed}}));
   EXPECT_EQ(first_failure("<failure>" + entities + "</failure>"), std::string(1500, '<'));
 }
