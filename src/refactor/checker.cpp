@@ -25,7 +25,6 @@ using base::Result;
 
 constexpr int kBaseTestRuns = 3;
 constexpr int kDifferentialSeeds = 2;
-constexpr std::size_t kNamedTests = 5;
 /// So many tests that fail may be unsteady; of more, the change is the cause.
 constexpr std::size_t kMostRunAgain = 3;
 constexpr int kMostTimings = 4;  ///< of a unit that seems too short: other programs slow a start-up down
@@ -48,16 +47,6 @@ std::string end_of(std::string_view text) {
   return base::ascii_line(text.substr(text.size() > kShownBytes ? text.size() - kShownBytes : 0), kShownBytes, ' ');
 }
 
-/// Up to five names.
-std::string some(const std::vector<std::string>& names) {
-  std::string text =
-      base::joined(std::vector<std::string>(
-                       names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kNamedTests))),
-                   ", ", [](const std::string& name) { return base::ascii_line(name, 120); });
-  if (names.size() > kNamedTests) text += fmt::format(" and {} more", names.size() - kNamedTests);
-  return text;
-}
-
 }  // namespace
 
 std::string_view to_string(Verdict verdict, Goal goal) {
@@ -66,11 +55,6 @@ std::string_view to_string(Verdict verdict, Goal goal) {
   if (goal == Goal::memory) return better ? "smaller" : "not_smaller";
   if (goal == Goal::readability) return better ? "simpler" : "not_simpler";
   return better ? "faster" : "not_faster";
-}
-
-std::string describe_not_passing(const std::vector<std::string>& tests) {
-  if (tests.empty()) return "";
-  return fmt::format("{} tests do not pass on the base, and hold no change: {}", tests.size(), some(tests));
 }
 
 Result<std::unique_ptr<Checker>> Checker::prepare(const Task& task, CheckSettings settings) {
@@ -167,7 +151,7 @@ Result<std::string> Checker::build_tree(const fs::path& tree, const std::map<std
   return std::string();
 }
 
-Result<Checker::TestRun> Checker::run_tests(const fs::path& tree, std::int64_t most_seconds) {
+Result<TestRun> Checker::run_tests(const fs::path& tree, std::int64_t most_seconds) {
   TRY_ASSIGN(const fs::path scratch, warm_scratch());
   const fs::path copy = fresh_folder();
   TRY(vcs::copy_tree(tree, copy));
@@ -181,17 +165,19 @@ Result<Checker::TestRun> Checker::run_tests(const fs::path& tree, std::int64_t m
                 .hash_seed = next_seed("tests"),
                 .most_seconds = most_seconds};
   TestRun result;
-  TRY_ASSIGN(result.process, jail_.run(run));
-  std::string text = task_.test_format == TestFormat::unittest ? result.process.errors : result.process.output;
+  TRY_ASSIGN(const JailedResult process, jail_.run(run));
+  result.end = process.end;
+  result.cpu_seconds = process.cpu_seconds;
+  std::string text = task_.test_format == TestFormat::unittest ? process.errors : process.output;
   if (task_.test_format == TestFormat::junit) {
     constexpr std::size_t kMostReport = 64UL << 20;
     text = base::read_foreign_file(report, kMostReport).value_or("");
   }
   result.said = first_failure(text);
   if (task_.test_format != TestFormat::junit || result.said.empty())
-    result.said = end_of(result.process.errors.empty() ? result.process.output : result.process.errors);
+    result.said = end_of(process.errors.empty() ? process.output : process.errors);
   result.outcomes =
-      read_test_report(task_.test_format, text, result.process.succeeded ? TestOutcome::passed : TestOutcome::failed);
+      read_test_report(task_.test_format, text, process.succeeded ? TestOutcome::passed : TestOutcome::failed);
   result.contradiction = contradiction_in(task_.test_format, text);
   std::error_code ignored;
   fs::remove_all(copy, ignored);
@@ -211,36 +197,25 @@ Result<fs::path> Checker::warm_scratch() {
 
 Result<void> Checker::prepare_tests() {
   if (task_.test.empty()) return {};
-  std::map<std::string, std::vector<TestOutcome>> seen;
-  std::string said;
+  std::vector<TestRun> runs;
   for (int run = 0; run < kBaseTestRuns; ++run) {
     settings_.step(fmt::format("testing the base, {} of {}", run + 1, kBaseTestRuns));
     const auto began = Clock::now();
-    TRY_ASSIGN(const TestRun tested, run_tests(base_folder_, 0));
+    TRY_ASSIGN(TestRun tested, run_tests(base_folder_, 0));
     costs_.tests = seconds_since(began);
-    tests_cpu_seconds_ = std::max(tests_cpu_seconds_, tested.process.cpu_seconds);
-    for (const auto& [name, outcome] : tested.outcomes) seen[name].push_back(outcome);
-    said = tested.process.end + ": " + tested.said;
+    tests_cpu_seconds_ = std::max(tests_cpu_seconds_, tested.cpu_seconds);
     if (!tested.contradiction.empty()) {
       return base::fail(ErrorCode::invalid_argument,
                         tested.contradiction +
                             ", so that tests would hold nothing; let them write nothing in between "
                             "(python3 -m unittest -v --buffer), or use another format");
     }
+    runs.push_back(std::move(tested));
   }
-  for (const auto& [name, outcomes] : seen) {
-    names_.insert(name);
-    const bool same = std::ranges::adjacent_find(outcomes, std::not_equal_to<>()) == outcomes.end();
-    if (!same || outcomes.size() != kBaseTestRuns)
-      flaky_.push_back(name);
-    else if (outcomes.front() == TestOutcome::passed)
-      reliable_.emplace(name, TestOutcome::passed);
-    else
-      not_passing_.push_back(name + (outcomes.front() == TestOutcome::skipped ? " (skipped)" : " (fails)"));
-  }
-  if (reliable_.empty())
-    return base::fail(ErrorCode::invalid_argument, "no test passes on the base (" + said + "); see [commands] test");
-  return {};
+  base_tests_ = BaseTests(runs);
+  if (base_tests_.count() > 0) return {};
+  const std::string said = runs.back().end + ": " + runs.back().said;
+  return base::fail(ErrorCode::invalid_argument, "no test passes on the base (" + said + "); see [commands] test");
 }
 
 Result<void> Checker::prepare_units() {
@@ -322,74 +297,29 @@ Result<UnitTimes> Checker::time_unit(Race& race, Unit& unit, StartUp& start_up) 
 }
 
 Result<std::vector<std::string>> Checker::test_problems(const fs::path& tree, std::int64_t most_seconds) {
-  std::vector<std::string> problems;
-  if (task_.test.empty()) return problems;
+  if (task_.test.empty()) return std::vector<std::string>();
   TRY_ASSIGN(TestRun tested, run_tests(tree, most_seconds));
   TRY(run_failed_again(tree, most_seconds, tested));
-  std::vector<std::string> missing;
-  std::vector<std::string> failed;
-  std::vector<std::string> skipped;
-  std::vector<std::string> added;
-  for (const auto& [name, outcome] : reliable_) {
-    const auto found = tested.outcomes.find(name);
-    if (found == tested.outcomes.end())
-      missing.push_back(name);
-    else if (found->second == TestOutcome::failed)
-      failed.push_back(name);
-    else if (found->second == TestOutcome::skipped)
-      skipped.push_back(name);
-  }
-  for (const auto& [name, outcome] : tested.outcomes) {
-    if (!names_.contains(name)) added.push_back(name);
-  }
-  const auto tell = [&](const char* what, const std::vector<std::string>& names) {
-    if (!names.empty()) problems.push_back(fmt::format("{} tests {}: {}", names.size(), what, some(names)));
-  };
-  tell("that passed on the base fail", failed);
-  tell("that passed on the base did not run", missing);
-  tell("that passed on the base are skipped", skipped);
-  tell("are there that the base has not", added);
-  if (problems.empty() && !tested.contradiction.empty()) problems.push_back(tested.contradiction);
-  if (!problems.empty()) problems.push_back(tested.process.end + ": " + base::ascii_line(tested.said, 800, ' '));
-  return problems;
+  return base_tests_.problems(tested);
 }
 
 Result<void> Checker::run_failed_again(const fs::path& tree, std::int64_t most_seconds, TestRun& tested) {
-  std::vector<std::string> failed;
-  const auto fails = [&](const TestRun& run, const std::string& name) {
-    const auto found = run.outcomes.find(name);
-    return found == run.outcomes.end() || found->second != TestOutcome::passed;
-  };
-  for (const auto& [name, outcome] : reliable_) {
-    if (fails(tested, name)) failed.push_back(name);
-  }
-  if (failed.empty() || failed.size() > kMostRunAgain) return {};
-  const bool out_of_time = most_seconds > 0 && !tested.process.end.starts_with("exit");
+  const std::vector<std::string> wrong = base_tests_.wrong_in(tested);
+  if ((wrong.empty() && base_tests_.ends_well(tested)) || wrong.size() > kMostRunAgain) return {};
+  const bool out_of_time = most_seconds > 0 && !tested.end.starts_with("exit");
   if (out_of_time) return {};
   settings_.step("running the tests again, of which some failed");
   TRY_ASSIGN(const TestRun again, run_tests(tree, most_seconds));
-  std::vector<std::string> unsteady;
-  std::ranges::copy_if(failed, std::back_inserter(unsteady), [&](const auto& name) { return !fails(again, name); });
-  if (unsteady.size() == failed.size()) {
+  const std::vector<std::string> still = base_tests_.wrong_in(again);
+  if (base_tests_.ends_well(again) && std::ranges::find_first_of(wrong, still) == wrong.end()) {
     // Failing one time in two is a change of behaviour as well: what passed has to pass once more.
     TRY_ASSIGN(const TestRun third, run_tests(tree, most_seconds));
-    for (const std::string& name : unsteady) {
-      if (!fails(third, name)) tested.outcomes[name] = TestOutcome::passed;
-    }
+    base_tests_.excuse(tested, third);
     return {};
   }
-  // Set aside is what the base says of itself that it fails, twice: a run that did not end says nothing.
   TRY_ASSIGN(const TestRun base, run_tests(base_folder_, 0));
   TRY_ASSIGN(const TestRun base_again, run_tests(base_folder_, 0));
-  const auto says_failed = [](const TestRun& run, const std::string& name) {
-    const auto found = run.outcomes.find(name);
-    return run.process.end.starts_with("exit") && found != run.outcomes.end() && found->second == TestOutcome::failed;
-  };
-  for (const std::string& name : failed) {
-    if (!says_failed(base, name) || !says_failed(base_again, name) || reliable_.size() == 1) continue;
-    flaky_.push_back(name);
-    reliable_.erase(name);
-  }
+  base_tests_.set_aside(wrong, base, base_again);
   return {};
 }
 
@@ -483,8 +413,8 @@ Result<CheckResult> Checker::build(const std::string& tree) {
   CheckResult result;
   result.goal = task_.goal;
   result.tests = tests();
-  result.flaky = flaky_;
-  result.not_passing = not_passing_;
+  result.flaky = flaky();
+  result.not_passing = not_passing();
   result.tree = tree;
   Gates gates(result, settings_);
   TRY_ASSIGN(const vcs::Listing listing, repository_.list(tree));
@@ -508,7 +438,7 @@ Result<bool> Checker::verify(CheckResult& change) {
   Gates gates(change, settings_);
   settings_.step("running the tests");
   TRY_ASSIGN(auto problems, test_problems(change.folder, 0));
-  change.flaky = flaky_;
+  change.flaky = flaky();
   change.tests = tests();
   if (!gates.pass("tests", std::move(problems))) return false;
 
@@ -564,8 +494,8 @@ CheckResult Checker::base_itself() const {
   CheckResult result;
   result.goal = task_.goal;
   result.tests = tests();
-  result.flaky = flaky_;
-  result.not_passing = not_passing_;
+  result.flaky = flaky();
+  result.not_passing = not_passing();
   result.tree = tree_;
   result.folder = base_folder_;
   return result;

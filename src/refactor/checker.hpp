@@ -6,11 +6,11 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <stop_token>
 #include <string>
 #include <vector>
 
+#include "refactor/base_tests.hpp"
 #include "refactor/driver.hpp"
 #include "refactor/generated_tests.hpp"
 #include "refactor/jail.hpp"
@@ -18,7 +18,6 @@
 #include "refactor/race.hpp"
 #include "refactor/readability.hpp"
 #include "refactor/scope.hpp"
-#include "refactor/test_reports.hpp"
 #include "stats/estimate.hpp"
 #include "stats/exponent.hpp"
 #include "stats/triage.hpp"
@@ -106,9 +105,6 @@ struct CheckResult {
   std::string tree;                          ///< of git
   std::filesystem::path folder;              ///< built in it; empty: it did not come so far
 };
-
-/// That these tests of the base hold no change, with the names of five; empty: there are none.
-std::string describe_not_passing(const std::vector<std::string>& tests);
 
 /// What the old code takes for one unit, net of start-up; one run.
 struct BaseTime {
@@ -207,13 +203,13 @@ class Checker {
   [[nodiscard]] const std::string& base_tree() const { return tree_; }
   /// The base's text of a file. @error not_found.
   [[nodiscard]] base::Result<std::string> base_text(const std::string& path) const;
-  [[nodiscard]] const std::vector<std::string>& flaky() const { return flaky_; }
+  [[nodiscard]] const std::vector<std::string>& flaky() const { return base_tests_.flaky(); }
   /// Tests of the base that hold no change, as CheckResult names them.
-  [[nodiscard]] const std::vector<std::string>& not_passing() const { return not_passing_; }
+  [[nodiscard]] const std::vector<std::string>& not_passing() const { return base_tests_.not_passing(); }
   [[nodiscard]] const std::vector<BaseTime>& base_times() const { return base_times_; }
   [[nodiscard]] const StartUp& base_start_up() const { return base_start_up_; }
   [[nodiscard]] const Costs& costs() const { return costs_; }
-  [[nodiscard]] int tests() const { return static_cast<int>(reliable_.size()); }
+  [[nodiscard]] int tests() const { return base_tests_.count(); }
 
  private:
   Checker(Task task, CheckSettings settings, vcs::Repository repository, Jail jail, base::TemporaryFolder own)
@@ -238,18 +234,13 @@ class Checker {
   base::Result<std::string> build_fresh_tree(const vcs::Listing& listing,
                                              const std::map<std::string, std::string>& files,
                                              std::filesystem::path& tree);
-  struct TestRun {
-    TestOutcomes outcomes;
-    JailedResult process;
-    std::string said;           ///< why tests failed, as far as the report or the program's output tells
-    std::string contradiction;  ///< of the report with its own summary; empty: none
-  };
   /// `most_seconds`: JailedRun's.
   base::Result<TestRun> run_tests(const std::filesystem::path& tree, std::int64_t most_seconds);
   /// A fresh scratch folder whose home holds what the base's build and tests left there, such as a compiler's cache.
   base::Result<std::filesystem::path> warm_scratch();
   base::Result<std::vector<std::string>> test_problems(const std::filesystem::path& tree, std::int64_t most_seconds);
-  /// Runs a few tests that failed again, on both sides: a busy machine fails those that have a time limit.
+  /// Runs the tests again, on both sides, where few failed or the command alone did: a busy machine fails those that
+  /// have a time limit.
   base::Result<void> run_failed_again(const std::filesystem::path& tree, std::int64_t most_seconds, TestRun& tested);
   /// A pair of the base with itself, and whether the unit takes long enough beside the start-up: measured again where
   /// one run says that it does not.
@@ -289,10 +280,7 @@ class Checker {
   vcs::Listing listing_;
   std::filesystem::path base_folder_;
   std::filesystem::path warm_home_;  ///< empty: nothing has run yet
-  TestOutcomes reliable_;            ///< passed three times on the base
-  std::set<std::string> names_;      ///< of all tests of the base
-  std::vector<std::string> flaky_;
-  std::vector<std::string> not_passing_;
+  BaseTests base_tests_;
   double tests_cpu_seconds_ = 0;  ///< of the longest run on the base
   std::vector<GeneratedTest> generated_;
   KnownProbes known_probes_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -60,15 +61,22 @@ TestOutcomes read_junit(std::string_view text) {
 
 TestOutcomes read_go(std::string_view text) {
   NumberedOutcomes outcomes;
+  std::set<std::string> explained;  // packages of which a test fails
   each_line(text, [&](std::string_view line) {
     const auto event = base::parse_json(line, "a test's event");
     if (!event || !event->is_object()) return;
+    const std::string package = base::text_at(*event, "Package");
     const std::string test = base::text_at(*event, "Test");
     const std::string action = base::text_at(*event, "Action");
-    if (test.empty() || (action != "pass" && action != "fail" && action != "skip")) return;
-    outcomes.note(base::text_at(*event, "Package") + "::" + test, action == "pass"   ? TestOutcome::passed
-                                                                  : action == "fail" ? TestOutcome::failed
-                                                                                     : TestOutcome::skipped);
+    if (action != "pass" && action != "fail" && action != "skip") return;
+    if (!test.empty()) {
+      outcomes.note(package + "::" + test, action == "pass"   ? TestOutcome::passed
+                                           : action == "fail" ? TestOutcome::failed
+                                                              : TestOutcome::skipped);
+      if (action == "fail") explained.insert(package);
+    } else if (action == "fail" && !explained.contains(package)) {
+      outcomes.note("package " + package, TestOutcome::failed);  // a leak that TestMain finds, an end by os.Exit
+    }
   });
   return outcomes.take();
 }

@@ -31,7 +31,8 @@ class NumberedOutcomes {
 };
 
 /// Reads a report; what it does not understand is passed over. `command`: the outcome of the one test of format exit.
-/// Besides tests, TAP has its plan (tap_report.hpp).
+/// Besides tests there is what fails as a whole, and never passes: "package NAME" of Go, of which no test failed, and
+/// the plan of TAP (tap_report.hpp).
 TestOutcomes read_test_report(TestFormat format, std::string_view report, TestOutcome command);
 
 /// In what a report contradicts its own summary, so that what is read from it may be wrong. Empty: in nothing, or it

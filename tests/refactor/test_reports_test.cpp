@@ -79,6 +79,18 @@ TEST(TestReports, GoJson_IsReadByEvent) {
             (TestOutcomes{{"p::A", TestOutcome::passed}, {"p::B", TestOutcome::failed}}));
 }
 
+TEST(TestReports, GoPackageThatFailsWithoutATest_IsTold) {
+  const auto event = [](const std::string& action, const std::string& test) {
+    return R"({"Action":")" + action + R"(","Package":"p")" + (test.empty() ? "" : R"(,"Test":")" + test + '"') + "}\n";
+  };
+  EXPECT_EQ(read(TestFormat::go_json, event("pass", "A") + event("pass", "")),
+            (TestOutcomes{{"p::A", TestOutcome::passed}}));
+  EXPECT_EQ(read(TestFormat::go_json, event("fail", "A") + event("fail", "")),
+            (TestOutcomes{{"p::A", TestOutcome::failed}}));
+  EXPECT_EQ(read(TestFormat::go_json, event("pass", "A") + event("fail", "")),
+            (TestOutcomes{{"p::A", TestOutcome::passed}, {"package p", TestOutcome::failed}}));
+}
+
 TEST(TestReports, Unittest_IsReadByLine) {
   EXPECT_EQ(read(TestFormat::unittest, "a ... ok\nb ... FAIL\nc ... skipped 'why'\n\nRan 3 tests\n"), kThree);
   EXPECT_EQ(read(TestFormat::unittest, "a ... a warning\nmore of it\nok\nb ... FAIL\nc ... skipped 'x ... y'\n"),

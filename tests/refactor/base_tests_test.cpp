@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "refactor/base_tests.hpp"
+
+#include <gtest/gtest.h>
+
+namespace accelopt::refactor {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+constexpr auto kPassed = TestOutcome::passed;
+constexpr auto kFailed = TestOutcome::failed;
+
+TestRun test_run(TestOutcomes outcomes, std::string end) {
+  return {.outcomes = std::move(outcomes), .end = std::move(end), .said = "words"};
+}
+
+BaseTests three_times(const TestRun& run) {
+  return BaseTests({run, run, run});
+}
+
+TEST(BaseTests, RunAsOnTheBase_HasNoProblems) {
+  const TestRun run = test_run({{"a", kPassed}, {"b", kFailed}}, "exit 1");
+  const BaseTests tests = three_times(run);
+  EXPECT_EQ(tests.count(), 1);
+  EXPECT_EQ(tests.not_passing(), Texts{"b (fails)"});
+  EXPECT_EQ(tests.problems(run), Texts());
+  EXPECT_EQ(tests.problems(test_run({{"a", kPassed}, {"b", kPassed}}, "exit 0")), Texts());
+}
+
+TEST(BaseTests, AnotherEndThanOnTheBase_IsAProblem) {
+  const BaseTests passes = three_times(test_run({{"a", kPassed}}, "exit 0"));
+  EXPECT_EQ(passes.problems(test_run({{"a", kPassed}}, "exit 1")),
+            (Texts{"the test command ended by exit 1, and by exit 0 on the base", "exit 1: words"}));
+  const BaseTests fails = three_times(test_run({{"a", kPassed}, {"b", kFailed}}, "exit 1"));
+  for (const char* end : {"exit 2", "signal 11", "over 60 s"})
+    EXPECT_EQ(fails.problems(test_run({{"a", kPassed}, {"b", kFailed}}, end)).size(), 2U) << end;
+}
+
+TEST(BaseTests, FailureOfWhatIsSetAside_ExplainsAnExitCode) {
+  const TestRun passes = test_run({{"a", kPassed}, {"b", kPassed}, {"c", kFailed}}, "exit 1");
+  const TestRun fails = test_run({{"a", kPassed}, {"b", kFailed}, {"c", kFailed}}, "exit 2");
+  const BaseTests flaky({passes, test_run({{"a", kPassed}, {"c", kFailed}}, "exit 1"), passes});
+  EXPECT_EQ(flaky.flaky(), Texts{"b"});
+  EXPECT_EQ(flaky.problems(fails), Texts());
+  EXPECT_EQ(flaky.problems(test_run(fails.outcomes, "signal 6")).size(), 2U);
+  BaseTests tests = three_times(passes);
+  EXPECT_EQ(tests.problems(fails), (Texts{"1 tests that passed on the base fail: b", "exit 2: words"}));
+  tests.set_aside(tests.wrong_in(fails), fails, fails);
+  EXPECT_EQ(tests.problems(fails), Texts());
+  EXPECT_EQ(tests.count(), 1);
+}
+
+TEST(BaseTests, FailureThatTheBaseHasNot_IsAProblem) {
+  BaseTests tests = three_times(test_run({{"p::A", kPassed}}, "exit 0"));
+  const TestRun leaks = test_run({{"p::A", kPassed}, {"package p", kFailed}}, "exit 1");
+  EXPECT_EQ(tests.problems(leaks), (Texts{"1 tests that the base has not fail: package p", "exit 1: words"}));
+  tests.set_aside(tests.wrong_in(leaks), leaks, leaks);
+  EXPECT_EQ(tests.problems(leaks), Texts()) << "the base leaks now as well";
+}
+
+TEST(BaseTests, WhatIsRightInALaterRun_IsExcused) {
+  const TestRun right = test_run({{"a", kPassed}, {"b", kPassed}}, "exit 0");
+  const BaseTests tests = three_times(right);
+  const TestRun wrong = test_run({{"a", kPassed}, {"b", kFailed}, {"the plan", kFailed}}, "exit 1");
+  TestRun run = wrong;
+  tests.excuse(run, right);
+  EXPECT_EQ(tests.problems(run), Texts());
+  run = wrong;
+  tests.excuse(run, test_run(right.outcomes, "signal 11"));
+  EXPECT_EQ(tests.problems(run).size(), 2U) << "the tests pass, and then it crashes";
+}
+
+}  // namespace
+}  // namespace accelopt::refactor
