@@ -36,6 +36,14 @@ bool has_exited(const TestRun& run) {
 
 }  // namespace
 
+std::string unread_report(TestFormat format, const JailedResult& process) {
+  const bool errors = format == TestFormat::unittest;
+  const bool output = format == TestFormat::tap || format == TestFormat::go_json;
+  if (!(errors && process.errors_dropped) && !(output && process.output_dropped)) return "";
+  return fmt::format("more than {} MiB were written to standard {}, where the report is; let the tests write less",
+                     (errors ? process.errors : process.output).size() >> 20, errors ? "error" : "output");
+}
+
 BaseTests::BaseTests(const std::vector<TestRun>& runs) {
   std::map<std::string, std::vector<TestOutcome>> seen;
   for (const TestRun& run : runs) {
@@ -103,6 +111,7 @@ void BaseTests::set_aside(const std::vector<std::string>& wrong, const TestRun& 
 }
 
 std::vector<std::string> BaseTests::problems(const TestRun& run) const {
+  if (!run.unread.empty()) return {run.unread};
   std::vector<std::string> missing;
   std::vector<std::string> failed;
   std::vector<std::string> skipped;

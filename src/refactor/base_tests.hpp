@@ -6,18 +6,23 @@
 #include <string>
 #include <vector>
 
+#include "refactor/jail.hpp"
 #include "refactor/test_reports.hpp"
 
 namespace accelopt::refactor {
 
 /// One run of the test command.
 struct TestRun {
-  TestOutcomes outcomes;
-  std::string end;  ///< JailedResult's
+  TestOutcomes outcomes;  ///< none where the report is not read
+  std::string end;        ///< JailedResult's
   double cpu_seconds = 0;
   std::string said;             ///< why tests failed, as far as the report or the program's output tells
   std::string contradiction{};  ///< of the report with its own summary; empty: none
+  std::string unread{};         ///< why the report is not read; empty: it is
 };
+
+/// That the run wrote more than is kept of it, where the report is; empty: it did not.
+std::string unread_report(TestFormat format, const JailedResult& process);
 
 class BaseTests {
  public:

@@ -27,6 +27,7 @@ constexpr int kBaseTestRuns = 3;
 constexpr int kDifferentialSeeds = 2;
 /// So many tests that fail may be unsteady; of more, the change is the cause.
 constexpr std::size_t kMostRunAgain = 3;
+constexpr std::size_t kMostReport = 64UL << 20;  ///< bytes, of the tests
 constexpr int kMostTimings = 4;  ///< of a unit that seems too short: other programs slow a start-up down
 /// A run is timed without its start-up where it takes at least this share of the start-up besides.
 constexpr double kTimedShare = 0.5;
@@ -163,21 +164,25 @@ Result<TestRun> Checker::run_tests(const fs::path& tree, std::int64_t most_secon
                 .scratch = scratch,
                 .readable = {driver_->files()},
                 .hash_seed = next_seed("tests"),
-                .most_seconds = most_seconds};
+                .most_seconds = most_seconds,
+                .output_bytes = kMostReport};
   TestRun result;
   TRY_ASSIGN(const JailedResult process, jail_.run(run));
   result.end = process.end;
   result.cpu_seconds = process.cpu_seconds;
   std::string text = task_.test_format == TestFormat::unittest ? process.errors : process.output;
+  result.unread = unread_report(task_.test_format, process);
   if (task_.test_format == TestFormat::junit) {
-    constexpr std::size_t kMostReport = 64UL << 20;
-    text = base::read_foreign_file(report, kMostReport).value_or("");
+    auto read = base::read_foreign_file(report, kMostReport);
+    std::error_code absent;
+    if (!read && fs::exists(fs::symlink_status(report, absent))) result.unread = "{report} " + read.error().message;
+    text = std::move(read).value_or("");
   }
   result.said = first_failure(text);
   if (task_.test_format != TestFormat::junit || result.said.empty())
     result.said = end_of(process.errors.empty() ? process.output : process.errors);
-  result.outcomes =
-      read_test_report(task_.test_format, text, process.succeeded ? TestOutcome::passed : TestOutcome::failed);
+  const TestOutcome command = process.succeeded ? TestOutcome::passed : TestOutcome::failed;
+  if (result.unread.empty()) result.outcomes = read_test_report(task_.test_format, text, command);
   result.contradiction = contradiction_in(task_.test_format, text);
   std::error_code ignored;
   fs::remove_all(copy, ignored);
@@ -204,6 +209,8 @@ Result<void> Checker::prepare_tests() {
     TRY_ASSIGN(TestRun tested, run_tests(base_folder_, 0));
     costs_.tests = seconds_since(began);
     tests_cpu_seconds_ = std::max(tests_cpu_seconds_, tested.cpu_seconds);
+    if (!tested.unread.empty())
+      return base::fail(ErrorCode::invalid_argument, "the tests on the base: " + tested.unread);
     if (!tested.contradiction.empty()) {
       return base::fail(ErrorCode::invalid_argument,
                         tested.contradiction +

@@ -29,7 +29,6 @@ constexpr std::uint64_t kDescriptors = 1024;
 /// Pipes hold what nobody's resident memory shows: 64 KiB behind each descriptor. Node starts with 20 of them.
 constexpr std::uint64_t kCountedDescriptors = 24;
 constexpr std::uint64_t kFileBytes = 1ULL << 30;
-constexpr std::size_t kMostOutput = 4UL << 20;
 /// Of wall-clock time for each second of processor time that is allowed: other programs take the cores.
 constexpr int kPatience = 5;
 
@@ -164,7 +163,7 @@ Result<JailedResult> Jail::run(const JailedRun& run) const {
   options.file_rules = &rules;
   options.descriptors = {{own_errors.get(), 2}};
   const sandbox::RunLimits limits{.wall = std::chrono::seconds(seconds * kPatience),
-                                  .output_bytes = kMostOutput,
+                                  .output_bytes = run.output_bytes,
                                   .peak = counts ? sandbox::Peak::followed : sandbox::Peak::as_told};
   TRY_ASSIGN(auto ran, sandbox::run(std::move(options), limits, nullptr, stop_));
   JailedResult result;
@@ -173,8 +172,10 @@ Result<JailedResult> Jail::run(const JailedRun& run) const {
                : ran.state.exited ? "exit " + std::to_string(ran.state.code)
                                   : "signal " + std::to_string(ran.state.signal);
   result.output = std::move(ran.output);
+  result.output_dropped = ran.dropped;
   const off_t bytes = lseek(errors.get(), 0, SEEK_END);
-  const off_t from = std::max<off_t>(0, bytes - static_cast<off_t>(kMostOutput));
+  const off_t from = std::max<off_t>(0, bytes - static_cast<off_t>(run.output_bytes));
+  result.errors_dropped = from > 0;
   result.errors.resize(static_cast<std::size_t>(bytes - from));
   const ssize_t got = pread(errors.get(), result.errors.data(), result.errors.size(), from);
   result.errors.resize(got > 0 ? static_cast<std::size_t>(got) : 0);

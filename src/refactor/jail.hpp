@@ -32,13 +32,17 @@ struct JailedRun {
   std::filesystem::path results{};         ///< in the scratch folder; of a counted run the one file that it may write
   std::int64_t most_seconds = 0;           ///< of processor time, where the task allows more; 0: what it allows
   std::vector<std::string> environment{};  ///< besides the language's: "NAME=value"
+  /// Of standard output, and of standard error as many; more is dropped.
+  std::size_t output_bytes = 4UL << 20;
 };
 
 struct JailedResult {
   bool succeeded = false;
-  std::string end;     ///< "exit 1", "signal 11", "over 60 s"
-  std::string output;  ///< standard output
-  std::string errors;  ///< standard error, its end
+  std::string end;              ///< "exit 1", "signal 11", "over 60 s"
+  std::string output;           ///< standard output, its begin
+  std::string errors;           ///< standard error, its end
+  bool output_dropped = false;  ///< in part: it was longer than allowed
+  bool errors_dropped = false;
   double cpu_seconds = 0;
   double wall_seconds = 0;
   std::uint64_t peak_bytes = 0;

@@ -52,12 +52,14 @@ class GateEntry {
 };
 
 /// Takes what the pipe holds. False at its end.
-bool drain(int pipe, std::string& output, std::size_t limit) {
+bool drain(int pipe, RunResult& result, std::size_t limit) {
   std::array<char, 16384> chunk;
   const ssize_t got = read(pipe, chunk.data(), chunk.size());
   if (got <= 0) return got < 0 && (errno == EINTR || errno == EAGAIN);
-  const std::size_t room = limit - std::min(limit, output.size());
-  output.append(chunk.data(), std::min(room, static_cast<std::size_t>(got)));
+  const std::size_t room = limit - std::min(limit, result.output.size());
+  const auto bytes = static_cast<std::size_t>(got);
+  result.output.append(chunk.data(), std::min(room, bytes));
+  result.dropped = result.dropped || bytes > room;
   return true;
 }
 
@@ -121,7 +123,7 @@ base::Result<RunResult> run(SpawnOptions options, const RunLimits& limits, Pause
     else if (waits[1].revents != 0)
       process.ends().reset();  // nobody is left who could end
     const bool more = open && waits[0].revents != 0;
-    if (more) open = drain(reader.get(), result.output, limits.output_bytes);
+    if (more) open = drain(reader.get(), result, limits.output_bytes);
     if (more && open) continue;
     // The program's end counts: a process that it left behind may hold the pipe for ever.
     if (!process.has_ended()) continue;
@@ -131,7 +133,7 @@ base::Result<RunResult> run(SpawnOptions options, const RunLimits& limits, Pause
       if (peak) result.state.peak_bytes = peak->bytes(state->peak_bytes);
       pollfd left{reader.get(), POLLIN, 0};
       while (open && poll(&left, 1, 0) > 0 && time.seen() <= limits.wall) {
-        open = drain(reader.get(), result.output, limits.output_bytes);
+        open = drain(reader.get(), result, limits.output_bytes);
         take_turn();
       }
       break;

@@ -25,8 +25,9 @@ struct RunLimits {
 struct RunResult {
   ExitState state;
   bool timed_out = false;
-  std::string output;  ///< standard output and error, as they came
-  double seconds = 0;  ///< from start to end, without that time
+  std::string output;    ///< standard output and error, as they came
+  bool dropped = false;  ///< there was more of it than RunLimits::output_bytes
+  double seconds = 0;    ///< from start to end, without that time
 };
 
 /// Starts the program with its output captured, but for what `options.descriptors` sends elsewhere, and waits for its

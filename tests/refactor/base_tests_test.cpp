@@ -71,5 +71,23 @@ TEST(BaseTests, WhatIsRightInALaterRun_IsExcused) {
   EXPECT_EQ(tests.problems(run).size(), 2U) << "the tests pass, and then it crashes";
 }
 
+TEST(BaseTests, ReportThatIsNotWhole_IsRefused) {
+  JailedResult process;
+  process.output = std::string(2UL << 20, 'x');
+  EXPECT_EQ(unread_report(TestFormat::tap, process), "");
+  process.output_dropped = true;
+  const std::string unread =
+      "more than 2 MiB were written to standard output, where the report is; let the tests write less";
+  EXPECT_EQ(unread_report(TestFormat::tap, process), unread);
+  EXPECT_EQ(unread_report(TestFormat::go_json, process), unread);
+  EXPECT_EQ(unread_report(TestFormat::unittest, process), "");
+  EXPECT_EQ(unread_report(TestFormat::exit, process), "");
+  process.errors_dropped = true;
+  EXPECT_NE(unread_report(TestFormat::unittest, process), "");
+  TestRun run = test_run({}, "exit 0");
+  run.unread = unread;
+  EXPECT_EQ(three_times(test_run({{"a", kPassed}}, "exit 0")).problems(run), Texts{unread});
+}
+
 }  // namespace
 }  // namespace accelopt::refactor

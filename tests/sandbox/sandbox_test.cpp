@@ -59,6 +59,8 @@ TEST(Run, WallTimeAndOutputAreLimited) {
   const RunResult flooded = run_to_end(prisoner({"flood"}), {milliseconds{400}, 1000});
   EXPECT_TRUE(flooded.timed_out);
   EXPECT_EQ(flooded.output.size(), 1000U);
+  EXPECT_TRUE(flooded.dropped);
+  EXPECT_FALSE(run_to_end(prisoner({"print", "hello"}), {milliseconds{60'000}, 6}).dropped);
 }
 
 TEST(Run, AStopEndsIt) {
