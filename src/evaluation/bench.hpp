@@ -60,6 +60,12 @@ inline constexpr std::array kPoisons{Poison::nan, Poison::zeros, Poison::plausib
 inline constexpr std::array kTimedPoisons{Poison::nan, Poison::zeros, Poison::plausible, Poison::infinity,
                                           Poison::plausible};
 
+/// Where a target that lays tensors out for each call lets them begin.
+enum class Alignment {
+  cache_line,  ///< at multiples of 64 bytes
+  element      ///< at multiples of their elements' size and not of 16 bytes, each tensor at another one
+};
+
 struct CallOptions {
   std::chrono::nanoseconds limit{std::chrono::seconds(10)};  ///< watchdog
   model::Cache cache = model::Cache::cold;
@@ -71,6 +77,7 @@ struct CallOptions {
       right{};         ///< the slot's outputs, for poison made of them; none where the target keeps slots
   int assumption = 0;  ///< of a modelled clock, from 0 to stats::kAssumptions
   bool alone = false;  ///< one run of the kernel between two waits, also where several are timed together
+  Alignment alignment = Alignment::cache_line;  ///< of calls whose time counts nowhere also `element`
 };
 
 enum class CallEnd { returned, timed_out, died };

@@ -91,6 +91,7 @@ class FakeTarget : public Target {
   std::map<std::string, int> met_again;             ///< timed calls on inputs that the text had met in any process
   std::map<std::string, std::set<Poison>> poisons;  ///< of calls, by the kernel's text
   std::map<std::string, std::map<std::uint64_t, Poison>> poison_of_slot;  ///< of the last call, by text and slot
+  std::map<Alignment, int> aligned;                                       ///< calls, by how tensors lie
   int complements = 0;                                                    ///< calls over complements
   int doubtful_calls = 0;  ///< so many more calls are told two times that contradict each other
   std::chrono::milliseconds patience{40};
@@ -205,6 +206,7 @@ class FakeTarget : public Target {
       const bool known = !target_.met[text_].insert(invocation.inputs.at(0)).second;
       if (known && options.repeat != Repeat::compare && options.repeat != Repeat::warm) ++target_.met_again[text_];
       target_.poisons[text_].insert(options.poison);
+      ++target_.aligned[options.alignment];
       target_.poison_of_slot[text_][invocation.number] = options.poison;
       if (options.poison == Poison::complement) ++target_.complements;
       CallOutcome out;

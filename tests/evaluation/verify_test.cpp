@@ -20,6 +20,7 @@ class MoodyTarget final : public Target {
   double overflows_at = std::numeric_limits<double>::infinity();
   int starts() const { return fake_.starts; }
   int calls() const { return fake_.calls; }
+  int misaligned_calls() { return fake_.aligned[Alignment::element]; }
 
   base::Result<DeviceInfo> open(const model::Task& task, const MeasureSettings& settings,
                                 std::stop_token stop) override {
@@ -131,6 +132,14 @@ TEST_F(Verification, TheSmallestWorkloadSeesEveryFamily) {
   const int calls = target_.calls();
   triage("time=1 wrong_on=100");
   EXPECT_EQ(target_.calls() - calls, kSlots + 1) << "all slots of the smaller workload, then the first of the other";
+}
+
+TEST_F(Verification, ElementAlignment_IsMetByVerifyingCallsAlone) {
+  open(model::Protocol::blocks);
+  const int before = target_.misaligned_calls();
+  EXPECT_EQ(triage("time=900000").status, Status::passed);
+  EXPECT_EQ(target_.misaligned_calls() - before, kSlots / 2 + 1)
+      << "every second one of the smaller workload's slots and of three of the other's; none of the race";
 }
 
 TEST_F(Verification, RunsThatAreRightButDisagreeAreRefused) {

@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kAlignment = 64;
+constexpr std::size_t kVectorBytes = 16;     ///< bytes: the smallest alignment that an instruction can insist on
+constexpr std::size_t kOffsets = 3;          ///< so many tensors in a row lie differently
 constexpr std::size_t kCanaryBefore = 4096;  ///< bytes watched before a tensor, at least
 constexpr std::size_t kGuard = 16 * kPage;   ///< without access between two regions
 
@@ -51,6 +53,7 @@ base::Result<Buffers> Buffers::create(const std::vector<BufferPlan>& plans, std:
   for (const BufferPlan& plan : plans) {
     Region region;
     region.capacity = plan.capacity_bytes;
+    region.element = plan.element_bytes;
     region.output = plan.output;
     region.bytes = rounded(rounded(plan.capacity_bytes, kAlignment) + kCanaryBefore, kPage);
     region.address = address;
@@ -102,15 +105,27 @@ std::byte* Buffers::base_of(const Region& region) const {
   return (region.output ? outputs_map_ : inputs_map_) + region.offset;
 }
 
-std::span<std::byte> Buffers::here(std::size_t index, std::size_t bytes) const {
-  const Region& region = regions_.at(index);
-  ACCELOPT_ASSERT(bytes <= region.capacity, "a tensor larger than its buffer");
-  return {base_of(region) + region.bytes - rounded(bytes, kAlignment), bytes};
+// The region ends at a page. A kernel that reaches a boundary of one tensor may take the others to be at one, so that
+// neighbours begin at different offsets.
+std::size_t Buffers::to_end(std::size_t index, std::size_t bytes, Alignment alignment) const {
+  if (alignment == Alignment::cache_line) return rounded(bytes, kAlignment);
+  const std::size_t element = regions_.at(index).element;
+  ACCELOPT_ASSERT(element < kVectorBytes && bytes % element == 0, "a tensor holds whole elements");
+  std::size_t distance = bytes;
+  for (std::size_t left = index % kOffsets;; distance += element) {
+    if (distance % kVectorBytes != 0 && left-- == 0) return distance;
+  }
 }
 
-std::uint64_t Buffers::there(std::size_t index, std::size_t bytes) const {
+std::span<std::byte> Buffers::here(std::size_t index, std::size_t bytes, Alignment alignment) const {
   const Region& region = regions_.at(index);
-  return region.address + region.bytes - rounded(bytes, kAlignment);
+  ACCELOPT_ASSERT(bytes <= region.capacity, "a tensor larger than its buffer");
+  return {base_of(region) + region.bytes - to_end(index, bytes, alignment), bytes};
+}
+
+std::uint64_t Buffers::there(std::size_t index, std::size_t bytes, Alignment alignment) const {
+  const Region& region = regions_.at(index);
+  return region.address + region.bytes - to_end(index, bytes, alignment);
 }
 
 std::uint64_t Buffers::canary(std::size_t index) const {
@@ -120,30 +135,31 @@ std::uint64_t Buffers::canary(std::size_t index) const {
 }
 
 // One word all over the region, so that looking at megabytes is one comparison of the memory with itself.
-void Buffers::write_canaries(std::size_t index, std::size_t bytes) {
+void Buffers::write_canaries(std::size_t index, std::size_t bytes, Alignment alignment) {
   Region& region = regions_.at(index);
   const std::uint64_t word = canary(index);
-  const std::span<std::byte> tensor = here(index, bytes);
+  const auto fill = [&word](std::byte* to, std::size_t size) {
+    for (std::size_t at = 0; at < size; at += sizeof word)
+      std::memcpy(to + at, &word, std::min(sizeof word, size - at));
+  };
+  const std::span<std::byte> tensor = here(index, bytes, alignment);
   const auto before = static_cast<std::size_t>(tensor.data() - base_of(region));
-  for (std::size_t at = region.canaries; at < before; at += sizeof word)
-    std::memcpy(base_of(region) + at, &word, sizeof word);
-  region.canaries = before;  // the tensor itself may be written
-  std::memcpy(tensor.data() + bytes, &word, std::min(sizeof word, rounded(bytes, kAlignment) - bytes));
-  for (std::size_t at = sizeof word; at < rounded(bytes, kAlignment) - bytes; ++at)
-    tensor.data()[bytes + at] = tensor.data()[bytes + at - sizeof word];
+  if (region.canaries < before) fill(base_of(region) + region.canaries, before - region.canaries);
+  region.canaries = before / sizeof word * sizeof word;  // the tensor itself may be written
+  fill(tensor.data() + bytes, to_end(index, bytes, alignment) - bytes);
 }
 
-bool Buffers::canaries_whole(std::size_t index, std::size_t bytes) const {
+bool Buffers::canaries_whole(std::size_t index, std::size_t bytes, Alignment alignment) const {
   const Region& region = regions_.at(index);
   const std::uint64_t word = canary(index);
-  const std::span<std::byte> tensor = here(index, bytes);
+  const std::span<std::byte> tensor = here(index, bytes, alignment);
   const auto repeats = [&word](const std::byte* from, std::size_t size) {
     const std::size_t first = std::min(size, sizeof word);
     return std::memcmp(from, &word, first) == 0 &&
            (size <= sizeof word || std::memcmp(from, from + sizeof word, size - sizeof word) == 0);
   };
   return repeats(base_of(region), static_cast<std::size_t>(tensor.data() - base_of(region))) &&
-         repeats(tensor.data() + bytes, rounded(bytes, kAlignment) - bytes);
+         repeats(tensor.data() + bytes, to_end(index, bytes, alignment) - bytes);
 }
 
 void Buffers::distrust() {

@@ -52,6 +52,7 @@ struct OpenTask {
   Concealment concealment{};
   std::optional<IdleCalls> idle{};
   std::uint64_t placed = 0;  ///< number of the invocation whose inputs lie in the buffers
+  evaluation::Alignment placed_at = evaluation::Alignment::cache_line;
 };
 
 class CpuLiveKernel final : public evaluation::LiveKernel {
@@ -61,7 +62,7 @@ class CpuLiveKernel final : public evaluation::LiveKernel {
   base::Result<CallOutcome> call(const Invocation& invocation, const CallOptions& options) override {
     if (!restore_memory(arena_)) return dead();
     const Layout layout(bench_.definition, bench_.buffers,
-                        options.cache == model::Cache::cold ? Bypass::caches : Bypass::nothing);
+                        options.cache == model::Cache::cold ? Bypass::caches : Bypass::nothing, options.alignment);
     lay_out(layout, invocation, options);
     const auto touched = bench_.concealment.lines();
     LateWrites late_writes(layout.outputs(invocation), options.poison_seed);
@@ -101,9 +102,11 @@ class CpuLiveKernel final : public evaluation::LiveKernel {
  private:
   void lay_out(const Layout& layout, const Invocation& invocation, const CallOptions& options) {
     layout.set_arguments(arena_.control(), invocation);
-    if (bench_.placed != invocation.number || invocation.number == 0 || !bench_.buffers.sealed()) {
+    const bool lies_there = bench_.placed == invocation.number && bench_.placed_at == options.alignment;
+    if (!lies_there || invocation.number == 0 || !bench_.buffers.sealed()) {
       layout.place_inputs(invocation);
       bench_.placed = invocation.number;
+      bench_.placed_at = options.alignment;
     }
     layout.poison_outputs(invocation, options);
     bench_.concealment.conceal(layout.inputs(invocation), options.poison_seed);

@@ -133,7 +133,7 @@ std::vector<BufferPlan> plan_buffers(const model::Task& task, std::size_t (*elem
       const auto axes = model::bind_axes(task.definition, workload);
       most = std::max(most, static_cast<std::size_t>(model::element_count(tensor, axes)) * element_bytes(tensor.dtype));
     }
-    plans.push_back({most, output});
+    plans.push_back({most, output, element_bytes(tensor.dtype)});
   };
   for (const TensorSpec& input : task.definition.inputs) {
     if (has_region(input)) add(input, false);
@@ -158,12 +158,13 @@ void Layout::set_arguments(ArenaControl& control, const Invocation& invocation) 
     if (!model::is_passed_as_input(definition_.inputs[i])) continue;
     if (definition_.inputs[i].shape) {
       ACCELOPT_ASSERT(place < kMaxArguments, "tensors were counted as their memory was made");
-      control.arguments[place++] = buffers_.there(region++, bytes.size());
+      control.arguments[place++] = buffers_.there(region++, bytes.size(), alignment_);
     } else {
       add_scalar(bytes.data(), bytes.size());
     }
   }
-  for (const std::size_t bytes : invocation.output_bytes) control.arguments[place++] = buffers_.there(region++, bytes);
+  for (const std::size_t bytes : invocation.output_bytes)
+    control.arguments[place++] = buffers_.there(region++, bytes, alignment_);
   for (const std::int64_t axis : invocation.axes) add_scalar(&axis, sizeof axis);
   control.argument_count = place;
 }
@@ -173,11 +174,11 @@ std::vector<PlacedTensor> Layout::tensors(const Invocation& invocation) const {
   for (std::size_t i = 0; i < definition_.inputs.size(); ++i) {
     if (!has_region(definition_.inputs[i])) continue;
     const std::size_t bytes = invocation.inputs[i].size();
-    out.push_back({definition_.inputs[i].name, buffers_.there(out.size(), bytes), bytes, false});
+    out.push_back({definition_.inputs[i].name, buffers_.there(out.size(), bytes, alignment_), bytes, false});
   }
   for (std::size_t i = 0; i < invocation.output_bytes.size(); ++i) {
     const std::size_t bytes = invocation.output_bytes[i];
-    out.push_back({definition_.outputs[i].name, buffers_.there(out.size(), bytes), bytes, true});
+    out.push_back({definition_.outputs[i].name, buffers_.there(out.size(), bytes, alignment_), bytes, true});
   }
   return out;
 }
@@ -187,7 +188,7 @@ void Layout::place_inputs(const Invocation& invocation) const {
   for (std::size_t i = 0; i < definition_.inputs.size(); ++i) {
     if (!has_region(definition_.inputs[i])) continue;
     const Bytes& bytes = invocation.inputs[i];
-    copy(bytes, buffers_.here(region++, bytes.size()), past_);
+    copy(bytes, buffers_.here(region++, bytes.size(), alignment_), past_);
   }
 }
 
@@ -196,7 +197,8 @@ bool Layout::inputs_hold(const Invocation& invocation) const {
   for (std::size_t i = 0; i < definition_.inputs.size(); ++i) {
     if (!has_region(definition_.inputs[i])) continue;
     const Bytes& bytes = invocation.inputs[i];
-    if (std::memcmp(buffers_.here(region++, bytes.size()).data(), bytes.data(), bytes.size()) != 0) return false;
+    if (std::memcmp(buffers_.here(region++, bytes.size(), alignment_).data(), bytes.data(), bytes.size()) != 0)
+      return false;
   }
   return true;
 }
@@ -204,10 +206,11 @@ bool Layout::inputs_hold(const Invocation& invocation) const {
 std::vector<std::span<std::byte>> Layout::inputs(const Invocation& invocation) const {
   std::vector<std::span<std::byte>> out;
   for (std::size_t i = 0, region = 0; i < definition_.inputs.size(); ++i) {
-    if (has_region(definition_.inputs[i])) out.push_back(buffers_.here(region++, invocation.inputs[i].size()));
+    if (has_region(definition_.inputs[i]))
+      out.push_back(buffers_.here(region++, invocation.inputs[i].size(), alignment_));
   }
   for_outputs(invocation, [&](std::size_t region, std::size_t output, std::size_t bytes) {
-    if (definition_.outputs[output].inout) out.push_back(buffers_.here(region, bytes));
+    if (definition_.outputs[output].inout) out.push_back(buffers_.here(region, bytes, alignment_));
   });
   return out;
 }
@@ -223,10 +226,10 @@ void Layout::for_outputs(const Invocation& invocation, Visit visit) const {
 void Layout::poison_outputs(const Invocation& invocation, const CallOptions& options) const {
   for_outputs(invocation, [&](std::size_t region, std::size_t output, std::size_t bytes) {
     const std::uint64_t seed = base::derive_seed(options.poison_seed, std::to_string(output));
-    const std::span<std::byte> place = buffers_.here(region, bytes);
+    const std::span<std::byte> place = buffers_.here(region, bytes, alignment_);
     if (const auto input = model::contents_of(definition_, definition_.outputs[output])) {
       cpu::copy(invocation.inputs[*input], place, past_);
-      buffers_.write_canaries(region, bytes);
+      buffers_.write_canaries(region, bytes, alignment_);
       return;
     }
     const bool made_of_right = options.poison == Poison::plausible || options.poison == Poison::complement;
@@ -239,17 +242,18 @@ void Layout::poison_outputs(const Invocation& invocation, const CallOptions& opt
       const std::size_t part = std::min(pattern.size(), bytes - at);
       cpu::copy(std::span(pattern).first(part), place.subspan(at, part), past_);
     }
-    buffers_.write_canaries(region, bytes);
+    buffers_.write_canaries(region, bytes, alignment_);
   });
 }
 
 void Layout::flush(const Invocation& invocation, Flusher& flusher) const {
   std::size_t region = 0;
   for (std::size_t i = 0; i < definition_.inputs.size(); ++i) {
-    if (has_region(definition_.inputs[i])) flusher.flush(buffers_.here(region++, invocation.inputs[i].size()));
+    if (has_region(definition_.inputs[i]))
+      flusher.flush(buffers_.here(region++, invocation.inputs[i].size(), alignment_));
   }
   if (past_ == Bypass::nothing || !streams()) {  // else the poison is in no cache
-    for (const std::size_t bytes : invocation.output_bytes) flusher.flush(buffers_.here(region++, bytes));
+    for (const std::size_t bytes : invocation.output_bytes) flusher.flush(buffers_.here(region++, bytes, alignment_));
   }
   flusher.finish();
 }
@@ -257,15 +261,16 @@ void Layout::flush(const Invocation& invocation, Flusher& flusher) const {
 bool Layout::canaries_whole(const Invocation& invocation) const {
   bool whole = true;
   for_outputs(invocation, [&](std::size_t region, std::size_t, std::size_t bytes) {
-    whole = whole && buffers_.canaries_whole(region, bytes);
+    whole = whole && buffers_.canaries_whole(region, bytes, alignment_);
   });
   return whole;
 }
 
 std::vector<std::span<const std::byte>> Layout::outputs(const Invocation& invocation) const {
   std::vector<std::span<const std::byte>> out;
-  for_outputs(invocation,
-              [&](std::size_t region, std::size_t, std::size_t bytes) { out.push_back(buffers_.here(region, bytes)); });
+  for_outputs(invocation, [&](std::size_t region, std::size_t, std::size_t bytes) {
+    out.push_back(buffers_.here(region, bytes, alignment_));
+  });
   return out;
 }
 

@@ -23,8 +23,13 @@ std::vector<BufferPlan> plan_buffers(const model::Task& task, std::size_t (*elem
 /// Lays one call's tensors and values into the buffers and the arena's argument list.
 class Layout {
  public:
-  Layout(const model::Definition& definition, Buffers& buffers, Bypass past)
-      : definition_(definition), buffers_(buffers), past_(past) {}
+  /// Streams, by `past`, to tensors that begin at cache lines alone.
+  Layout(const model::Definition& definition, Buffers& buffers, Bypass past,
+         evaluation::Alignment alignment = evaluation::Alignment::cache_line)
+      : definition_(definition),
+        buffers_(buffers),
+        past_(alignment == evaluation::Alignment::cache_line ? past : Bypass::nothing),
+        alignment_(alignment) {}
 
   /// Points the arena's arguments at the tensors, and sets its scalars and axes.
   void set_arguments(ArenaControl& control, const evaluation::Invocation& invocation) const;
@@ -50,6 +55,7 @@ class Layout {
   const model::Definition& definition_;
   Buffers& buffers_;
   Bypass past_;
+  evaluation::Alignment alignment_;
 };
 
 }  // namespace accelopt::targets::cpu

@@ -201,6 +201,33 @@ TEST(BuffersTest, TensorsEndAtTheirRegionAndCanariesNoticeWrites) {
   EXPECT_EQ(refused.error().code, ErrorCode::invalid_argument);
 }
 
+TEST(BuffersTest, ElementAlignment_LeavesNoTensorAtAVector) {
+  constexpr auto kElement = evaluation::Alignment::element;
+  auto created = Buffers::create({{4096, true, 4}, {4096, true, 4}, {4096, true, 8}, {4096, true, 1}}, 7);
+  ASSERT_TRUE(created) << created.error().message;
+  Buffers& buffers = *created;
+  for (const std::size_t bytes : {8U, 64U, 1000U, 4096U}) {
+    for (std::size_t tensor = 0; tensor < 4; ++tensor) {
+      const auto region = buffers.regions().at(tensor);
+      const std::uint64_t address = buffers.there(tensor, bytes, kElement);
+      EXPECT_NE(address % 16, 0U) << tensor << " of " << bytes;
+      EXPECT_EQ(address % (tensor == 2 ? 8 : tensor == 3 ? 1 : 4), 0U) << tensor << " of " << bytes;
+      EXPECT_LT(region.address + region.bytes - (address + bytes), 64U) << "it ends at a guard page";
+      buffers.write_canaries(tensor, bytes);
+      const auto values = buffers.here(tensor, bytes, kElement);
+      std::memset(values.data(), 0xff, bytes);
+      buffers.write_canaries(tensor, bytes, kElement);  // does not reach into the tensor
+      EXPECT_TRUE(std::ranges::all_of(values, [](std::byte value) { return value == std::byte{0xff}; }));
+      EXPECT_TRUE(buffers.canaries_whole(tensor, bytes, kElement));
+      values.data()[-1] = ~values.data()[-1];
+      EXPECT_FALSE(buffers.canaries_whole(tensor, bytes, kElement));
+      buffers.distrust();
+    }
+    EXPECT_NE(buffers.there(0, bytes, kElement) % 16, buffers.there(1, bytes, kElement) % 16)
+        << "a boundary of one tensor is none of its neighbour";
+  }
+}
+
 TEST(FaultText, OfAnAddress_NamesTheNearestTensor) {
   const std::vector<PlacedTensor> tensors{{"x", 0x100000, 100, false}, {"y", 0x200000, 400, true}};
   const auto meaning = [&](int code, std::uint64_t address) {
