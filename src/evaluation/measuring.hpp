@@ -119,10 +119,11 @@ struct VerifyPlan {
 base::Result<std::optional<Failure>> verify(Measuring& measuring, Slots& slots, const model::Kernel& kernel,
                                             const VerifyPlan& plan, const std::stop_token& stop);
 
-/// Calls a kernel whose flags let the compiler assume finite math, and the baseline where its own do not, with NaN and
-/// then infinities in each floating input tensor, untimed: results have to be finite where the baseline's are, and
-/// near them. `met` has a slot of each workload that the kernel was called with. The first failure, or none; none
-/// where the baseline does not return.
+/// Calls a kernel whose flags let the compiler assume finite math, or whose baseline deals with special values
+/// (model::special_values_asked), and the baseline where its own flags do not, with NaN and then infinities in each
+/// floating input tensor, untimed: results have to be finite where the baseline's are, and near them. Where the
+/// baseline may mean NaN alone, only NaN is tried, and what it makes no finite result of is free. `met` has a slot of
+/// each workload that the kernel was called with. The first failure, or none; none where the baseline does not return.
 base::Result<std::optional<Failure>> verify_special_values(Measuring& measuring, Slots& slots,
                                                            const model::Kernel& kernel,
                                                            const std::map<std::size_t, int>& met,

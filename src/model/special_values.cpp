@@ -32,6 +32,16 @@ bool is_special_name(std::string_view name) {
   return kNames.contains(name);
 }
 
+/// Names a special value, and asks no value whether it is one.
+bool is_special_constant(std::string_view name) {
+  static const std::set<std::string_view> kNames{"NAN",      "INFINITY", "HUGE_VAL",      "HUGE_VALF", "HUGE_VALL",
+                                                 "infinity", "nanf",     "quiet_NaN",     "inf",       "inff",
+                                                 "huge_val", "nan",      "signaling_NaN", "huge_valf", "huge_vall"};
+  constexpr std::string_view kBuiltin = "__builtin_";
+  if (name.starts_with(kBuiltin)) name.remove_prefix(kBuiltin.size());
+  return kNames.contains(name);
+}
+
 bool begins_operand(const Token& token) {
   return token.kind == TokenKind::identifier || token.text == "(" || token.text == "*";
 }
@@ -107,6 +117,28 @@ std::string operand(const std::vector<Token>& tokens, std::size_t at, int step) 
   return std::string(base::trimmed(text));
 }
 
+bool is_comparison(const Token& token) {
+  return is_ordering(token) || token.text == "==" || token.text == "!=";
+}
+
+/// Whether the constant at `at`, as in `-std::numeric_limits<float>::infinity()`, is compared with something.
+bool is_compared(const std::vector<Token>& tokens, std::size_t at) {
+  std::size_t end = at + 1;
+  if (end + 1 < tokens.size() && tokens[end].text == "(" && tokens[end + 1].text == ")") end += 2;
+  if (end < tokens.size() && is_comparison(tokens[end])) return true;
+  std::size_t begin = at;
+  while (begin >= 2 && tokens[begin - 1].text == "::") {
+    begin -= 2;
+    if (tokens[begin].text != ">") continue;
+    while (begin > 0 && tokens[begin].text != "<") --begin;
+    begin -= begin > 0 ? 1U : 0U;
+  }
+  while (begin > 0 &&
+         (tokens[begin - 1].text == "-" || tokens[begin - 1].text == "+" || tokens[begin - 1].text == "::"))
+    --begin;
+  return begin > 0 && is_comparison(tokens[begin - 1]);
+}
+
 /// Whether the text asks for `a < b` and for `a >= b`, or for `a > b` and `a <= b`: what is neither is NaN.
 bool compares_in_three_ways(const std::vector<Token>& tokens) {
   std::set<std::string> asked;
@@ -170,6 +202,21 @@ bool may_handle_nan(std::string_view source) {
     if (negates_comparison(tokens, i)) return true;
   }
   return compares_in_three_ways(tokens) || !special_value_named(source).empty();
+}
+
+SpecialValues special_values_asked(std::string_view source) {
+  const std::vector<Token> tokens = c_tokens(source);
+  SpecialValues out = compares_in_three_ways(tokens) ? SpecialValues::maybe_nan : SpecialValues::not_asked;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const Token& token = tokens[i];
+    if (token.kind == TokenKind::preprocessor) out = std::max(out, special_values_asked(behind_hashes(token.text)));
+    const bool is_name = token.kind == TokenKind::identifier && is_special_name(token.text);
+    if (is_name && (!is_special_constant(token.text) || is_compared(tokens, i))) return SpecialValues::asked;
+    if ((token.text == "!=" || token.text == "==") && compares_with_itself(tokens, i)) return SpecialValues::asked;
+    const bool passes_over = token.kind == TokenKind::identifier && passes_over_nan(token.text);
+    if (passes_over || negates_comparison(tokens, i)) out = std::max(out, SpecialValues::maybe_nan);
+  }
+  return out;
 }
 
 bool asks_for_finite_math(std::string_view source) {

@@ -18,6 +18,14 @@ std::string special_value_named(std::string_view source);
 /// `!(a < b)`, or `a < b` beside `a >= b`. Whether it is, only a call with NaN tells.
 bool may_handle_nan(std::string_view source);
 
+/// What a C-family text means to do with special values that it is given.
+enum class SpecialValues {
+  not_asked,  ///< nothing that is seen; an infinity from which a maximum begins, or a result of NaN, asks nothing
+  maybe_nan,  ///< fmax and the like, `!(a < b)`, or `a < b` beside `a >= b`
+  asked       ///< it asks by isnan and the like, or compares a value with itself or with infinity
+};
+SpecialValues special_values_asked(std::string_view source);
+
 /// Whether the text itself gives such flags, by a pragma or an attribute: `#pragma GCC optimize("fast-math")`.
 bool asks_for_finite_math(std::string_view source);
 

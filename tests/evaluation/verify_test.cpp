@@ -194,6 +194,20 @@ TEST(SpecialInputs, FiniteMath_IsHeldToTheBaselinesNan) {
       << "the baseline has them, too";
 }
 
+TEST(SpecialInputs, WhatTheBaselineAsksFor_HoldsUnderAnyFlags) {
+  const std::string asks = "if (isnan(v)) v = 0;  // time=1000000 drops_nan";
+  const model::Evaluation lost = judged_beside(asks, "time=500000");
+  EXPECT_EQ(lost.status, Status::incorrect_numerical);
+  EXPECT_NE(lost.reason.find("with NaN in input x: output y is nan at index"), std::string::npos) << lost.reason;
+  EXPECT_EQ(lost.reason.find("flags"), std::string::npos) << lost.reason;
+  EXPECT_EQ(judged_beside(asks, "time=500000 drops_nan").status, Status::passed);
+  EXPECT_EQ(judged_beside("v = fmax(v, 0);  // time=1000000 drops_nan", "time=500000").status,
+            Status::incorrect_numerical);
+  EXPECT_EQ(judged_beside("v = fmax(v, 0);  // time=1000000", "time=500000 drops_nan").status, Status::passed)
+      << "the baseline makes NaN of it";
+  EXPECT_EQ(judged_beside("m = -INFINITY;  // time=1000000 drops_nan", "time=500000").status, Status::passed);
+}
+
 TEST(SpecialInputs, AnInfinityCounts_WhereTheBaselineStaysFinite) {
   const std::string fast = "//@ flags -ffast-math\ntime=500000 ";
   const model::Evaluation lost = judged_beside("time=1000000 masks", fast);

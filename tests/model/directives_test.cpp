@@ -65,6 +65,18 @@ TEST(SpecialValues, CodeThatMayMeanNan_IsSeen) {
     EXPECT_FALSE(may_handle_nan(text)) << text;
 }
 
+TEST(SpecialValues, WhatIsAskedOfInputs_IsToldFromConstants) {
+  for (const char* text : {"if (std::isnan(v)) v = 0;", "if (v != v) v = 0;", "#define BAD(v) ((v) != (v))\n",
+                           "y = x == -INFINITY ? 0 : x;", "if (std::numeric_limits<float>::infinity() > x) y = x;",
+                           "if (x < std::numeric_limits<float>::infinity()) y = x;"})
+    EXPECT_EQ(special_values_asked(text), SpecialValues::asked) << text;
+  for (const char* text : {"m = fmaxf(m, x[i]);", "y = !(v > 0) ? 0 : v;", "y = x < 0 ? -1 : x >= 0 ? 1 : 0;"})
+    EXPECT_EQ(special_values_asked(text), SpecialValues::maybe_nan) << text;
+  for (const char* text : {"float m = -INFINITY;", "m = std::numeric_limits<float>::infinity();",
+                           "y = n ? s / n : NAN;", "y = x > 0 ? x : 0;", "y = exp(x); // isnan"})
+    EXPECT_EQ(special_values_asked(text), SpecialValues::not_asked) << text;
+}
+
 TEST(SpecialValues, FiniteMath_ComesFromFlagsTextAndTheUsersBuild) {
   const auto of = [](const std::string& text) { return Solution{Language::cpp, {{"kernel.cpp", text}}}; };
   EXPECT_TRUE(is_built_with_finite_math(of("//@ flags -ffast-math\nint x;")));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // No set of inputs holds NaN or infinity, since an operator need not be defined for them. Where flags let the compiler
-// assume that there is none, a kernel may have lost what the baseline does with them: calls of both tell.
+// assume that there is none, a kernel may have lost what the baseline does with them; and where the baseline asks for
+// them, a kernel may have left that out. Calls of both tell.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include "evaluation/race/recompute.hpp"
 #include "evaluation/verify/dtype_codec.hpp"
 #include "model/special_values.hpp"
+#include "model/target_description.hpp"
 
 namespace accelopt::evaluation {
 namespace {
@@ -24,6 +26,24 @@ constexpr std::size_t kOneOf = 16;
 constexpr double kCoarse = 1e-2;
 
 enum class HowMany { one, many };
+
+/// What is asked of a kernel's results, a stage includes those before.
+enum class Demand {
+  nothing,
+  finite_of_nan,  ///< with NaN, finite where the baseline's are
+  floating,       ///< with infinities, too, and not finite where the baseline's are not
+  all             ///< of integers, too
+};
+
+Demand demand_on(const model::Solution& baseline, const model::Solution& kernel) {
+  if (model::is_built_with_finite_math(baseline)) return Demand::nothing;
+  const model::SpecialValues asked = model::describe(baseline.language).c_tokens
+                                         ? model::special_values_asked(model::main_text(baseline))
+                                         : model::SpecialValues::not_asked;
+  if (asked == model::SpecialValues::asked) return Demand::all;
+  if (model::is_built_with_finite_math(kernel)) return Demand::floating;
+  return asked == model::SpecialValues::maybe_nan ? Demand::finite_of_nan : Demand::nothing;
+}
 
 /// Special values in one input.
 struct SpecialInput {
@@ -42,7 +62,7 @@ bool may_hold_special(const model::Workload& workload, const model::TensorSpec& 
          !model::draws_whole_rows(model::init_of(workload, input).kind);
 }
 
-std::vector<SpecialInput> special_inputs(const model::Task& task, const model::Workload& workload) {
+std::vector<SpecialInput> special_inputs(const model::Task& task, const model::Workload& workload, Demand demand) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   std::vector<SpecialInput> out;
@@ -51,7 +71,7 @@ std::vector<SpecialInput> special_inputs(const model::Task& task, const model::W
     if (!may_hold_special(workload, input)) continue;
     out.push_back({i, kNan, HowMany::one});
     out.push_back({i, kNan, HowMany::many});
-    if (input.dtype == model::DType::float8_e4m3fn) continue;  // has no infinity
+    if (demand == Demand::finite_of_nan || input.dtype == model::DType::float8_e4m3fn) continue;  // has no infinity
     out.push_back({i, kInfinity, HowMany::one});
     out.push_back({i, -kInfinity, HowMany::one});
   }
@@ -85,7 +105,7 @@ struct SpecialDifference {
 /// The first element in which the kernel does something else than the baseline. An infinity says nothing where the
 /// baseline's results are not all finite: it has no way with it, and which of NaN and infinity come out is rounding's.
 std::optional<SpecialDifference> difference(const model::Task& task, const Slot& slot, const SpecialInput& special,
-                                            const std::vector<Bytes>& baseline,
+                                            Demand demand, const std::vector<Bytes>& baseline,
                                             const std::vector<std::span<const std::byte>>& actual) {
   const auto finite = [](double value) { return std::isfinite(value); };
   std::vector<std::vector<double>> wanted;
@@ -95,8 +115,10 @@ std::optional<SpecialDifference> difference(const model::Task& task, const Slot&
   }
   for (std::size_t i = 0; i < std::min(wanted.size(), actual.size()); ++i) {
     const model::TensorSpec& output = task.definition.outputs[i];
-    // Which of equal values is named is each kernel's own, and what NaN is as an integer each compiler's.
-    if (!output.ties.empty() || !model::is_floating(output.dtype)) continue;
+    // Which of equal values is named is each kernel's own, and what NaN or infinity is as an integer each compiler's,
+    // unless the baseline has dealt with them before.
+    const bool is_floating = model::is_floating(output.dtype);
+    if (!output.ties.empty() || (!is_floating && (demand != Demand::all || !std::isnan(special.value)))) continue;
     const std::vector<double> got = decode(output.dtype, actual[i]);
     double largest = 0;
     for (const double value : wanted[i]) largest = std::max(largest, finite(value) ? std::fabs(value) : 0);
@@ -104,22 +126,30 @@ std::optional<SpecialDifference> difference(const model::Task& task, const Slot&
     for (std::size_t at = 0; at < std::min(got.size(), wanted[i].size()); ++at) {
       const double want = wanted[i][at];
       const std::size_t row = at / static_cast<std::size_t>(std::max<std::int64_t>(bounds.row_length, 1));
-      const double allowed = kCoarse * largest + (row < bounds.rows.size() ? bounds.rows[row] : 0);
-      const bool alike = finite(want) ? std::fabs(got[at] - want) <= allowed : !finite(got[at]);
+      const double rounding = kCoarse * largest + (row < bounds.rows.size() ? bounds.rows[row] : 0);
+      const double allowed = is_floating ? rounding : 0;
+      const bool any = !finite(want) && demand == Demand::finite_of_nan;
+      const bool alike = finite(want) ? std::fabs(got[at] - want) <= allowed : any || !finite(got[at]);
       if (!alike) return SpecialDifference{i, at, want, got[at]};
     }
   }
   return std::nullopt;
 }
 
+constexpr const char* kOfFlags =
+    "under its fast-math flags the compiler assumes that there is no NaN and no infinity: add -fno-finite-math-only "
+    "behind them";
+constexpr const char* kOfCode =
+    "the baseline's code chooses what becomes of such values (as by isnan, a comparison, or fmax): a kernel has to do "
+    "the same with them";
+
 Failure lost(const Measuring& measuring, const model::Workload& workload, const SpecialInput& special,
-             const std::string& what) {
-  return {
-      model::Status::incorrect_numerical,
-      fmt::format("workload {}, with {} in input {}: {}; under its fast-math flags the compiler assumes that there "
-                  "is no NaN and no infinity: add -fno-finite-math-only behind them",
-                  workload.name, name_of(special.value), measuring.task.definition.inputs[special.input].name, what),
-      std::nullopt};
+             const model::Kernel& kernel, const std::string& what) {
+  return {model::Status::incorrect_numerical,
+          fmt::format("workload {}, with {} in input {}: {}; {}", workload.name, name_of(special.value),
+                      measuring.task.definition.inputs[special.input].name, what,
+                      model::is_built_with_finite_math(kernel.solution()) ? kOfFlags : kOfCode),
+          std::nullopt};
 }
 
 /// The smallest raced workload and the smallest of all.
@@ -148,12 +178,11 @@ base::Result<std::optional<Failure>> verify_special_values(Measuring& measuring,
                                                            const std::stop_token& stop) {
   const Target& target = measuring.target;
   if (target.keeps_slots() || target.times_without_calls()) return std::optional<Failure>();
-  if (!model::is_built_with_finite_math(kernel.solution()) ||
-      model::is_built_with_finite_math(measuring.baseline.solution()))
-    return std::optional<Failure>();
+  const Demand demand = demand_on(measuring.baseline.solution(), kernel.solution());
+  if (demand == Demand::nothing || kernel.id() == measuring.baseline.id()) return std::optional<Failure>();
   for (const std::size_t index : looked_at(measuring, met)) {
     const model::Workload& workload = measuring.task.workloads[index];
-    const std::vector<SpecialInput> all = special_inputs(measuring.task, workload);
+    const std::vector<SpecialInput> all = special_inputs(measuring.task, workload, demand);
     if (all.empty()) continue;
     TRY_ASSIGN(const auto own, measuring.target.start(measuring.baseline, Placement::usual, stop));
     TRY_ASSIGN(const auto live, measuring.target.start(kernel, Placement::usual, stop));
@@ -172,10 +201,10 @@ base::Result<std::optional<Failure>> verify_special_values(Measuring& measuring,
       TRY_ASSIGN(const CallOutcome outcome, live->call(invocation, options));
       if (outcome.end != CallEnd::returned)
         return std::optional(
-            lost(measuring, workload, special, "the kernel " + outcome.reason + ", the baseline returns"));
-      const auto found = difference(measuring.task, *slot, special, wanted, outcome.outputs);
+            lost(measuring, workload, special, kernel, "the kernel " + outcome.reason + ", the baseline returns"));
+      const auto found = difference(measuring.task, *slot, special, demand, wanted, outcome.outputs);
       if (!found) continue;
-      return std::optional(lost(measuring, workload, special,
+      return std::optional(lost(measuring, workload, special, kernel,
                                 fmt::format("output {} is {:.9g} at index {} where the baseline has {:.9g}",
                                             measuring.task.definition.outputs[found->output].name, found->actual,
                                             found->index, found->baseline)));
