@@ -18,6 +18,7 @@
 #include "scaffold/kernel_text.hpp"
 #include "scaffold/openmp.hpp"
 #include "scaffold/operator_task.hpp"
+#include "scaffold/own_precision.hpp"
 #include "scaffold/reach.hpp"
 #include "scaffold/real_source.hpp"
 #include "scaffold/signature.hpp"
@@ -315,12 +316,40 @@ Result<RealSource> real_text(const syntax::Clang& clang, const Signature& signat
   return all;
 }
 
+/// Says what stands above a derived reference.
+std::string derived_from(const syntax::Function& function) {
+  return "// Derived by accelopt init from " + function.name +
+         " itself: it proves equality with it, not correctness. Rewrite it as the definition of what is wanted.\n"
+         "#include \"task.h\"\n\n";
+}
+
+void check_reference(const syntax::Clang& clang, const Signature& signature, model::Language language, Draft& draft) {
+  check_made(clang, "reference" + draft.extension, draft.reference,
+             "#define ACCELOPT_REAL double\n" + targets::cpu::reference_header(definition_of(signature)), language,
+             draft.notes);
+}
+
+/// The reference of a function that makes integers of floats: its own text, and a call of that.
+Result<void> draft_own_precision(const syntax::Clang& clang, const syntax::Unit& kept, const Signature& signature,
+                                 const Surroundings& around, const syntax::Function& function, Draft& draft) {
+  TRY_ASSIGN(const std::string definition, kernel_definition(signature, kInOwnPrecision, kept, function));
+  draft.reference = derived_from(function) +
+                    (kept.language == model::Language::c ? "#include <stdlib.h>\n" : "#include <vector>\n") +
+                    needed_includes(definition, around.before) + around.around(definition) +
+                    reference_in_own_precision(definition_of(signature), kept.language, around.qualifier);
+  check_reference(clang, signature, kept.language, draft);
+  return {};
+}
+
 Result<void> draft_reference(const syntax::Clang& clang, const syntax::Unit& kept, const Signature& signature,
                              const Surroundings& around, const syntax::Function& function, Draft& draft) {
   const model::Language language = kept.language;
   TRY_ASSIGN(const std::string definition, kernel_definition(signature, "reference", kept, function));
-  TRY_ASSIGN(const RealSource real, real_text(clang, signature, around, definition, language, draft.notes));
   const std::string trick = bit_trick(around.around(definition));
+  const auto vectors = over_real(reached_text(kept, function), language).vector_names;
+  if (trick.empty() && vectors.empty() && makes_integers_of_floats(definition_of(signature)))
+    return draft_own_precision(clang, kept, signature, around, function, draft);
+  TRY_ASSIGN(const RealSource real, real_text(clang, signature, around, definition, language, draft.notes));
   std::string marker;
   if (!trick.empty()) {
     marker = fmt::format("#error \"{}: what is meant, over `real`, in place of the bits of a float ({})\"\n",
@@ -328,12 +357,8 @@ Result<void> draft_reference(const syntax::Clang& clang, const syntax::Unit& kep
     draft.open.push_back("reference" + draft.extension + ": what is meant in place of the bits of a float (" + trick +
                          "), which have no form over `real`");
   }
-  draft.reference =
-      "// Derived by accelopt init from " + function.name +
-      " itself: it proves equality with it, not correctness. Rewrite it as the definition of what is wanted.\n"
-      "#include \"task.h\"\n\n" +
-      needed_includes(definition, around.before) + unwritten_values(signature) + marker + real.source;
-  const auto vectors = over_real(reached_text(kept, function), language).vector_names;
+  draft.reference = derived_from(function) + needed_includes(definition, around.before) + unwritten_values(signature) +
+                    marker + real.source;
   if (!vectors.empty()) {
     draft.notes.push_back(fmt::format(
         "reference{}: the function uses vector instructions ({}), which have no form over `real`; write {} by hand",
@@ -341,9 +366,7 @@ Result<void> draft_reference(const syntax::Clang& clang, const syntax::Unit& kep
     return {};
   }
   if (!signature.ties.empty() || !trick.empty()) return {};  // it does not compile before somebody has completed it
-  check_made(clang, "reference" + draft.extension, draft.reference,
-             "#define ACCELOPT_REAL double\n" + targets::cpu::reference_header(definition_of(signature)), language,
-             draft.notes);
+  check_reference(clang, signature, language, draft);
   return {};
 }
 

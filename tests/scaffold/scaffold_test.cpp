@@ -182,6 +182,31 @@ TEST(Scaffold, AdaptsInputsThatAreNotConstAndOtherIntegerTypes) {
   expect_builds(repository, *task, "g++");
 }
 
+TEST(Scaffold, IntegersOfFloats_KeepTheFunctionsOwnRounding) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  for (const std::string extension : {".c", ".cpp"}) {
+    const Repository repository("quantize" + extension,
+                                "#include <math.h>\n#include <stdint.h>\n"
+                                "void quantize(const float* x, int8_t* q, float scale, int n) {\n"
+                                "  for (int i = 0; i < n; ++i) {\n    const float v = x[i] / scale;\n"
+                                "    q[i] = (int8_t)(v < 0.0f ? v - 0.5f : v + 0.5f);\n  }\n}\n");
+    ScaffoldOptions options;
+    options.file = repository.file();
+    options.function = "quantize";
+    options.stated = {{"x=n", "q=n"}, {"q"}, {}, {"n=64"}, {}, {"x=normal(0, 1)", "scale=uniform(0.1, 1)"}};
+    options.folder = repository.path() / "task";
+    const auto report = scaffold_task(*clang, options);
+    ASSERT_TRUE(report.has_value()) << report.error().message;
+    EXPECT_TRUE(report->notes.empty()) << report->notes.front();
+    const std::string reference = repository.read("task/reference" + extension);
+    EXPECT_NE(reference.find("const float v = x[i] / scale;"), std::string::npos) << reference;
+    const auto task = suites::load_task(options.folder);
+    ASSERT_TRUE(task.has_value()) << task.error().message;
+    expect_builds(repository, *task, extension == ".c" ? "gcc" : "g++");
+  }
+}
+
 TEST(Scaffold, ProposesIntegersThatReachAsFarAsTheResults) {
   const auto clang = load_clang();
   if (!clang) GTEST_SKIP() << "libclang is not installed";
