@@ -40,6 +40,8 @@ base::Result<Package> cpp_package(const PackageRequest& request) {
   const model::SourceFile& main = request.solution.sources.front();
   const std::string source = name + std::filesystem::path(main.name).extension().string();
   Filling filling = common_filling(request);
+  filling.emplace_back("KEEP_ONLY", filled("cpp/keep_only.cmake", filling));
+  filling.emplace_back("REFERENCES", filled("cpp/references.cmake", filling));
   filling.emplace_back("SOURCE", source);
   filling.emplace_back("FLAGS", base::joined(request.flags, " "));
   filling.emplace_back("FLAGTEXT", base::joined(request.flags, " "));

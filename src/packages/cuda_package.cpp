@@ -124,17 +124,13 @@ base::Result<std::string> device_tables(const PackageRequest& request, const std
 }
 
 /// The references as CMake's targets.
-std::string reference_targets(const model::Task& task) {
+std::string reference_targets(const model::Task& task, const Filling& filling) {
   if (reference_on_device(task)) {
     return "foreach(real double float)\n  add_launcher(reference_${real} ${CMAKE_CURRENT_SOURCE_DIR}/test/reference.cu "
            "test/reference_${real}.cpp\n               -I${CMAKE_CURRENT_SOURCE_DIR}/test -DREAL=${real} -fmad=false)\n"
            "endforeach()";
   }
-  return "foreach(real double float)\n  add_library(reference_${real} STATIC test/" + reference_name(task) +
-         ")\n  target_include_directories(reference_${real} PRIVATE test)\n  "
-         "target_compile_definitions(reference_${real} "
-         "PRIVATE REAL=${real} reference=reference_${real})\n  target_compile_options(reference_${real} PRIVATE -O2 "
-         "-ffp-contract=off)\nendforeach()";
+  return filled("cpp/keep_only.cmake", filling) + filled("cpp/references.cmake", filling);
 }
 
 }  // namespace
@@ -182,7 +178,7 @@ base::Result<Package> cuda_package(const PackageRequest& request) {
   TRY_ASSIGN(std::string tables, device_tables(request, name));
   Filling filling = common_filling(request);
   filling.emplace_back("FLAGS", base::joined(device.flags, " "));
-  filling.emplace_back("REFERENCES", reference_targets(request.task));
+  filling.emplace_back("REFERENCES", reference_targets(request.task, filling));
   Package out = std::move(device.files);
   for (PackageFile& file : reference) out.push_back(std::move(file));
   out.push_back({"CMakeLists.txt", filled("cuda/CMakeLists.txt", filling)});

@@ -72,7 +72,7 @@ extern "C" void reference(const real* x, real* y, int64_t N) {
 TANH = """
 #include "task.h"
 #include <math.h>
-static float fast_tanh(float v) { return tanhf(v); }
+float fast_tanh(float v) { return tanhf(v); }
 void kernel(const float* x, float* y, int64_t N) {
   for (int64_t i = 0; i < N; ++i) y[i] = fast_tanh(x[i]);
 }
@@ -95,11 +95,12 @@ target_link_libraries(both PRIVATE fast_fast_tanh silu m)
 BOTH = """
 #include "fast_fast_tanh.h"
 #include "silu.h"
+extern "C" float fast_tanh(float) { return 7; }
 int main() {
   const float x[1] = {0};
   float y[1] = {1};
   fast_fast_tanh(x, y, 1);
-  return y[0] != 0 || reinterpret_cast<void*>(&silu) == nullptr;
+  return y[0] != 0 || fast_tanh(1) != 7 || reinterpret_cast<void*>(&silu) == nullptr;
 }
 """
 
@@ -148,8 +149,11 @@ class TakenHome(support.TestCase):
 
     def test_a_wrong_kernel_fails_the_package_s_test(self):
         folder = self.packed("cpp", "--task", support.SUITE / "silu")
-        source = folder / "silu.cpp"
-        source.write_text(source.read_text(encoding="utf-8").replace("1.0f +", "1.001f +"), encoding="utf-8")
+        # Both have an inline function of that name, of which the linker would keep one.
+        for source, value in ((folder / "silu.cpp", "1.001f"), (folder / "test/reference.cpp", "1.0f")):
+            text = source.read_text(encoding="utf-8").replace("1.0f +", "one() +").replace("real(1) +", "one() +")
+            text = text.replace('extern "C"', f'[[gnu::noinline]] inline float one() {{ return {value}; }}\nextern "C"')
+            source.write_text(text, encoding="utf-8")
         self.assertIn("FAILED", self.built_and_tested(folder, code=8))
 
     def test_a_tuned_kernel_that_works_in_place(self):

@@ -1,0 +1,7 @@
+foreach(real double float)
+  add_library(reference_${real} STATIC test/@REFERENCE@)
+  target_include_directories(reference_${real} PRIVATE test)
+  target_compile_definitions(reference_${real} PRIVATE REAL=${real} reference=reference_${real})
+  target_compile_options(reference_${real} PRIVATE -O2 -ffp-contract=off)
+  @NAME@_keep_only(reference_${real} reference_${real})
+endforeach()
