@@ -38,6 +38,7 @@ class Delivery {
   struct Part {
     const Winner& winner;
     std::optional<scaffold::UserBuild> build{};
+    std::string compiler{};            ///< of the build; empty: not known
     scaffold::PatchForm unmeasured{};  ///< where nothing was raced
     BuildRaces races{};
     OwnFile own_file = OwnFile::needs_hands;
@@ -64,6 +65,7 @@ class Delivery {
                                                                const scaffold::WinnerPatch* patch) const;
   [[nodiscard]] base::Result<std::optional<scaffold::UserBuild>> flags_by_building(
       const std::filesystem::path& file) const;
+  [[nodiscard]] GccPragmas pragmas_of(const std::string& compiler) const;
   base::Result<void> measure_forms(Part& part) const;
   void say_form(const Part& part, std::size_t attempt) const;
   [[nodiscard]] base::Result<void> refuse_loss(const Part& part, std::size_t attempt) const;
@@ -95,17 +97,36 @@ base::Result<std::optional<scaffold::UserBuild>> Delivery::flags_by_building(con
   return built.flags;
 }
 
+/// `compiler`: empty, the first that there is.
+GccPragmas Delivery::pragmas_of(const std::string& compiler) const {
+  const auto found =
+      targets::cpu::find_compiler(compiler, shell_.environment("PATH").value_or("/usr/local/bin:/usr/bin:/bin"));
+  return found && found->clang ? GccPragmas::unknown : GccPragmas::followed;
+}
+
 /// What the winner gains in the user's build, by form.
 base::Result<void> Delivery::measure_forms(Part& part) const {
   const journal::RunInfo& run = part.winner.run;
   const model::Solution& winner = part.winner.solution;
   const model::Task& task = run.task;
-  part.unmeasured = options_.form ? form_of(*options_.form, winner) : form_without_measuring(winner);
   const auto file = scaffold::entry_file({task, winner, run.task_folder, {}});
   TRY_ASSIGN(part.build,
              scaffold::find_user_build(suites::entry_flags(run.task_folder), file, options_.compile_commands));
   if (!part.build && !options_.build_command.empty()) {
     TRY_ASSIGN(part.build, flags_by_building(file));
+  }
+  const auto compiler = compiler_for(shell_, options_.device.compiler, part.build);
+  part.compiler = compiler.value_or("");
+  const GccPragmas pragmas = pragmas_of(part.compiler);
+  if (options_.form == scaffold::FlagsBy::pragmas && pragmas == GccPragmas::unknown) {
+    return base::fail(
+        base::ErrorCode::unsupported,
+        "--patch-form pragmas: your build's compiler, Clang, knows no such pragmas; take as-is or own-file");
+  }
+  if (options_.form || !compiler) {
+    part.unmeasured = form_of(options_.form.value_or(scaffold::FlagsBy::nothing), winner);
+  } else {
+    part.unmeasured = form_without_measuring(winner, pragmas);
   }
   const auto openmp = scaffold::openmp_advice(task, winner, part.build ? &*part.build : nullptr);
   if (!openmp.refusal.empty()) return base::fail(base::ErrorCode::unsupported, openmp.refusal);
@@ -125,13 +146,16 @@ base::Result<void> Delivery::measure_forms(Part& part) const {
                      fmt::join(part.build->left_out, " ")));
   }
   if (options_.no_measure) return {};
-  if (!openmp.no_measuring.empty()) {
-    note("the gain in your build was not measured: " + openmp.no_measuring);
+  const std::string no_measuring = compiler ? openmp.no_measuring : compiler.error().message;
+  if (!no_measuring.empty()) {
+    note("the gain in your build was not measured: " + no_measuring);
     return {};
   }
   part.own_file = scaffold::is_named_by_cmake(file) ? OwnFile::is_built : OwnFile::needs_hands;
   auto races = with_progress("measuring the gain as your build compiles it", [&] {
-    return race_in_user_build(shell_, options_.device, task, winner, *part.build, {options_.form, part.own_file});
+    DeviceFlags device = options_.device;
+    if (device.workers.empty()) device.compiler = part.compiler;  // those elsewhere have their own
+    return race_in_user_build(shell_, device, task, winner, *part.build, {options_.form, part.own_file, pragmas});
   });
   if (!races) {
     if (races.error().code == base::ErrorCode::cancelled) return tl::make_unexpected(races.error());
@@ -151,9 +175,10 @@ void Delivery::say_form(const Part& part, std::size_t attempt) const {
                           : race->form.flags_by == scaffold::FlagsBy::pragmas
                               ? "; its flags stand in pragmas"
                               : "; it needs a file of its own with its flags";
-  ports_.say(fmt::format("{}: {} as your build compiles it, both with {} ({}){}", part.name(),
+  const std::string by = std::filesystem::path(part.compiler).filename().string();
+  ports_.say(fmt::format("{}: {} as your build compiles it, both with {} ({}{}){}", part.name(),
                          report::format_ratio(race->ratio), fmt::join(part.build->flags, " "), part.build->source,
-                         how));
+                         by.empty() ? "" : ", by " + by, how));
   if (attempt > 0) return;
   if (part.races.read_after)
     ports_.say(

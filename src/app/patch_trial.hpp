@@ -12,8 +12,12 @@
 
 namespace accelopt::app {
 
-/// Has the compiler that measures (empty: the first that there is) look at the patched files. Without a compiler they
-/// are unchecked. @error cancelled, io.
+/// The compiler with which a user's build is measured and checked: `stated` where that names one, else the build's own;
+/// empty: the first that there is. @error as cpp_compiler_of.
+base::Result<std::string> compiler_for(const Shell& shell, const std::string& stated,
+                                       const std::optional<scaffold::UserBuild>& build);
+
+/// Has that compiler look at the patched files. Without a compiler they are unchecked. @error cancelled, io.
 base::Result<scaffold::PatchCheck> check_with_compiler(const Shell& shell, const std::string& compiler,
                                                        const scaffold::WinnerPatch& patch,
                                                        const std::optional<scaffold::UserBuild>& build);

@@ -96,8 +96,9 @@ scaffold::PatchForm form_of(scaffold::FlagsBy by, const Solution& winner) {
   return form;
 }
 
-scaffold::PatchForm form_without_measuring(const Solution& winner) {
-  return form_of(own_flags_of(winner).empty() ? scaffold::FlagsBy::nothing : scaffold::FlagsBy::pragmas, winner);
+scaffold::PatchForm form_without_measuring(const Solution& winner, GccPragmas pragmas) {
+  if (own_flags_of(winner).empty()) return form_of(scaffold::FlagsBy::nothing, winner);
+  return form_of(pragmas == GccPragmas::followed ? scaffold::FlagsBy::pragmas : scaffold::FlagsBy::own_file, winner);
 }
 
 std::vector<BuildRace> in_order_of_preference(std::vector<BuildRace> measured, OwnFile own_file) {
@@ -178,6 +179,7 @@ Result<BuildRaces> race_in_user_build(const Shell& shell, const DeviceFlags& dev
   std::string reasons;
   for (const auto by : {scaffold::FlagsBy::own_file, scaffold::FlagsBy::nothing, scaffold::FlagsBy::pragmas}) {
     if (options.form && *options.form != by) continue;
+    if (by == scaffold::FlagsBy::pragmas && options.pragmas == GccPragmas::unknown) continue;
     const bool enough =
         out.forms.size() == 2 && out.forms.back().ratio.estimate >= kKeptShare * out.forms.front().ratio.estimate;
     if (enough) continue;  // as it is, it needs no pragmas

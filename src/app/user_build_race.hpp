@@ -23,8 +23,12 @@ std::vector<std::string> measured_flags(const model::Solution& winner);
 /// The winner's form in which its flags come to the user's build in this way.
 scaffold::PatchForm form_of(scaffold::FlagsBy by, const model::Solution& winner);
 
-/// The form that needs least: no flags where the user's build is not known and the winner names none, else pragmas.
-scaffold::PatchForm form_without_measuring(const model::Solution& winner);
+/// Whether the build's compiler follows `#pragma GCC optimize` and `target`, as GCC does; to others they are an unknown
+/// pragma, which `-Werror` refuses.
+enum class GccPragmas { followed, unknown };
+
+/// The form that needs least: as it is where the winner names no flags, else pragmas, else a file of its own.
+scaffold::PatchForm form_without_measuring(const model::Solution& winner, GccPragmas pragmas);
 
 struct BuildRace {
   scaffold::PatchForm form;
@@ -53,6 +57,7 @@ model::Task for_times_alone(model::Task task);
 struct BuildRaceOptions {
   std::optional<scaffold::FlagsBy> form{};  ///< the only one to race; none: all
   OwnFile own_file = OwnFile::is_built;
+  GccPragmas pragmas = GccPragmas::followed;  ///< unknown: that form is not raced
 };
 
 /// Races the winner against the baseline, both compiled as the user's build does it: as it is, with its flags in

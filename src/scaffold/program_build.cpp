@@ -60,14 +60,14 @@ Result<void> copy_repository(const fs::path& from, const fs::path& to) {
   return {};
 }
 
-/// Compilers that write down how they are called, each call to a file of its own: folder and arguments,
-/// a zero byte after each.
+/// Compilers that write down how they are called, each call to a file of its own: folder, the real program and its
+/// arguments, a zero byte after each.
 Result<void> write_recorders(const fs::path& folder, const fs::path& records) {
   for (const char* name : {"cc", "c++", "gcc", "g++", "clang", "clang++"}) {
     const std::string real = targets::cpu::find_program(name, kToolFolders);
     if (real.empty()) continue;
-    TRY(base::write_file(folder / name, fmt::format("#!/bin/sh\nprintf '%s\\0' \"$PWD\" \"$@\" > '{}'/$$\n"
-                                                    "exec {} \"$@\"\n",
+    TRY(base::write_file(folder / name, fmt::format("#!/bin/sh\nprintf '%s\\0' \"$PWD\" {1} \"$@\" > '{0}'/$$\n"
+                                                    "exec {1} \"$@\"\n",
                                                     records.string(), real)));
     fs::permissions(folder / name, fs::perms::owner_all);
   }

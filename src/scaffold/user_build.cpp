@@ -8,6 +8,7 @@
 #include "base/json.hpp"
 #include "base/shell.hpp"
 #include "model/user_flags.hpp"
+#include "scaffold/build_compiler.hpp"
 #include "scaffold/extract.hpp"
 #include "scaffold/winner_patch.hpp"
 #include "scaffold/words.hpp"
@@ -53,6 +54,8 @@ void read_arguments(const std::vector<std::string>& arguments, const fs::path& f
     build.openmp = openmp_of(argument).value_or(build.openmp);
     std::string value;
     std::string option;
+    if (argument.starts_with("--target=")) build.machine = argument.substr(9);
+    if (argument == "-target" && i + 1 < arguments.size()) build.machine = arguments[i + 1];
     if (is_not_read(argument)) {
       build.not_read.push_back(argument);
       continue;
@@ -168,6 +171,7 @@ UserBuild user_build_of(const std::vector<std::string>& arguments, const fs::pat
   UserBuild build;
   build.source = source;
   build.openmp = OpenMp::off;
+  build.compiler = compiler_in(arguments, folder);
   read_arguments(arguments, folder, build);
   name_defaults(build.flags);
   return build;

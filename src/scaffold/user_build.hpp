@@ -23,6 +23,8 @@ struct UserBuild {
   std::vector<std::string> not_read{};            ///< options that may change what the file means
   std::vector<std::string> left_out;              ///< flags for code generation that are not on the allow-list
   OpenMp openmp = OpenMp::unknown;                ///< by -fopenmp, which is in `left_out`, too
+  std::string compiler{};  ///< the program, by its path or by name, without launchers; empty: not known
+  std::string machine{};   ///< that Clang is to compile for, by --target; empty: this one
 };
 
 /// Where a file's headers are looked for, and what else its build has it mean.
@@ -56,7 +58,7 @@ std::string with_first_lines(const std::string& source, const std::string& lines
 /// "#define A 1" of "-DA", "#undef A" of "-UA".
 std::string macro_line(const std::string& option);
 
-/// What a compiler's arguments say of a build; `folder` is where it was called.
+/// What a compile command says of a build, with its program or without; `folder` is where it was called.
 UserBuild user_build_of(const std::vector<std::string>& arguments, const std::filesystem::path& folder,
                         const std::string& source);
 

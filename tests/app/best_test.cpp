@@ -74,6 +74,12 @@ TEST(PatchForms, AFileThatNoBuildNames_ComesBehindWhatGainsInside) {
       << "nothing gains inside";
 }
 
+TEST(PatchForms, OnlyGccIsGivenItsPragmas) {
+  const model::Solution winner{model::Language::cpp, {{"kernel.cpp", "//@ flags -ffast-math\nvoid kernel() {}\n"}}};
+  EXPECT_EQ(form_without_measuring(winner, GccPragmas::followed).flags_by, FlagsBy::pragmas);
+  EXPECT_EQ(form_without_measuring(winner, GccPragmas::unknown).flags_by, FlagsBy::own_file);
+}
+
 TEST(UserBuildRace, ForTimesAlone_AccuracyIsNotAsked) {
   model::Task task;
   task.definition.inputs = {{"x", std::vector<std::string>{"n"}, model::DType::float32, {}, {model::Family::heavy}}};

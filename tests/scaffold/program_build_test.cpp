@@ -39,6 +39,8 @@ TEST_F(ProgramBuildTest, SaysHowTheFileIsCompiledAndLeavesTheRepositoryAlone) {
   ASSERT_TRUE(built.flags.has_value());
   EXPECT_EQ(built.flags->flags, (std::vector<std::string>{"-march=x86-64", "-Os", "-mavx2"}));
   EXPECT_EQ(built.flags->source, "make -j2");
+  EXPECT_TRUE(built.flags->compiler.starts_with("/")) << "the program behind the recorder";
+  EXPECT_EQ(built.flags->compiler.find("tools"), std::string::npos) << built.flags->compiler;
   EXPECT_FALSE(std::filesystem::exists(repository_.path() / "src" / "main.o"));
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "scaffold/build_compiler.hpp"
 #include "scaffold/cmake_patch.hpp"
 #include "scaffold/extract.hpp"
 #include "scaffold/patch_check.hpp"
@@ -385,6 +386,28 @@ TEST(Scaffold, ReadsWhatTheUsersBuildIncludesFirst) {
   repository.write("src/gain.c", patch->files.front().after);
   const auto built = repository.run("cd build && gcc -include config.h -imacros more.h -I../include -c ../src/gain.c");
   EXPECT_EQ(built.first, 0) << built.second << patch->files.front().after;
+}
+
+TEST(UserBuild, ItsCompiler_IsNamedBehindLaunchers) {
+  const auto compiler_of = [](const std::vector<std::string>& command) {
+    return user_build_of(command, "/build", "a build").compiler;
+  };
+  EXPECT_EQ(compiler_of({"/usr/bin/clang", "-O2", "-c", "x.c"}), "/usr/bin/clang");
+  EXPECT_EQ(compiler_of({"env", "CCACHE_DIR=/x", "/usr/bin/ccache", "../bin/g++-12", "-c", "x.cpp"}), "/bin/g++-12");
+  EXPECT_EQ(compiler_of({"-O2", "-c", "x.cpp"}), "");
+}
+
+TEST(UserBuild, TheCompilerThatMeasures_IsOfTheSameFamily) {
+  const auto cpp_of = [](const std::vector<std::string>& command) {
+    const auto found = cpp_compiler_of(user_build_of(command, "/build", "a build"), "/nowhere");
+    return found ? *found : "refused: " + found.error().message;
+  };
+  EXPECT_EQ(cpp_of({"/opt/llvm/bin/clang-14", "-O2"}), "/opt/llvm/bin/clang++-14");
+  EXPECT_EQ(cpp_of({"ccache", "gcc", "-O2"}), "g++");
+  EXPECT_EQ(cpp_of({"-O2"}), "") << "any";
+  EXPECT_NE(cpp_of({"sparc-elf-gcc", "-O2"}).find("another kind of machine"), std::string::npos);
+  EXPECT_NE(cpp_of({"clang", "--target=sparc-elf"}).find("another kind of machine"), std::string::npos);
+  EXPECT_NE(cpp_of({"icx", "-O2"}).find("not known as GCC or Clang"), std::string::npos);
 }
 
 TEST(UserBuild, OptionsThatAreNotFollowed_AreNamed) {
