@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "model/c_tokens.hpp"
 #include "scaffold/extract.hpp"
+#include "scaffold/winner_blocks.hpp"
 #include "scaffold/words.hpp"
 
 namespace accelopt::scaffold {
@@ -97,6 +98,16 @@ Result<std::string> content_of(const syntax::Clang& clang, const std::string& so
     }
   }
   return base::sha256_hex(base::joined(texts, "\n\n"));
+}
+
+Result<bool> is_content_of(const syntax::Clang& clang, const std::string& content, const std::string& source,
+                           model::Language language, const std::string& function, const HeaderFolders& folders) {
+  TRY_ASSIGN(const std::string now, content_of(clang, source, language, function, folders));
+  const std::string plain = plain_text(source);
+  const std::string before = without_winners(plain);
+  if (now == content || before == plain) return now == content;
+  TRY_ASSIGN(const std::string then, content_of(clang, before, language, function, folders));
+  return then == content;
 }
 
 }  // namespace accelopt::scaffold

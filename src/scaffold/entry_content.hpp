@@ -16,4 +16,9 @@ namespace accelopt::scaffold {
 base::Result<std::string> content_of(const syntax::Clang& clang, const std::string& source, model::Language language,
                                      const std::string& function, const HeaderFolders& folders);
 
+/// Whether a task that was made from `content` was made from this function. Winners that were put into the file are no
+/// change of it. @error as content_of.
+base::Result<bool> is_content_of(const syntax::Clang& clang, const std::string& content, const std::string& source,
+                                 model::Language language, const std::string& function, const HeaderFolders& folders);
+
 }  // namespace accelopt::scaffold
