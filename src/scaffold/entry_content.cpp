@@ -25,29 +25,6 @@ struct Named {
   std::set<std::string> names;
 };
 
-/// Of a declaration: "kHalf" of `constexpr int kHalf = 4;`, all in an enumeration.
-std::set<std::string> declared_names(std::string_view text) {
-  const std::vector<Token> tokens = model::c_tokens(text);
-  std::set<std::string> names;
-  const bool is_enumeration = !tokens.empty() && tokens.front().text == "enum";
-  std::string last;
-  int depth = 0;  // within alignas(...), __attribute__((...))
-  for (const Token& token : tokens) {
-    if (token.text == "(" && (depth > 0 || last == "alignas" || last == "__attribute__")) ++depth;
-    if (depth > 0) {
-      if (token.text == ")") --depth;
-      continue;
-    }
-    const bool of_type = token.text == "*" || token.text == "&" || token.text == "<" || token.text == ">" ||
-                         token.text == "::" || token.text == ",";
-    if (token.kind == TokenKind::punctuator && !of_type && !is_enumeration) break;
-    if (token.kind == TokenKind::identifier) last = token.text;
-    if (token.kind == TokenKind::identifier && is_enumeration) names.insert(last);
-  }
-  if (!last.empty()) names.insert(last);
-  return names;
-}
-
 /// All that the file defines, without the entry and the class around it.
 std::vector<Named> definitions_beside(const syntax::Unit& unit, const syntax::Function& entry) {
   std::vector<Named> all;
@@ -71,15 +48,31 @@ std::vector<Named> definitions_beside(const syntax::Unit& unit, const syntax::Fu
 
 }  // namespace
 
+std::set<std::string> declared_names(std::string_view text) {
+  const std::vector<Token> tokens = model::c_tokens(text);
+  std::set<std::string> names;
+  const bool is_enumeration = !tokens.empty() && tokens.front().text == "enum";
+  std::string last;
+  int depth = 0;  // within alignas(...), __attribute__((...))
+  for (const Token& token : tokens) {
+    if (token.text == "(" && (depth > 0 || last == "alignas" || last == "__attribute__")) ++depth;
+    if (depth > 0) {
+      if (token.text == ")") --depth;
+      continue;
+    }
+    const bool of_type = token.text == "*" || token.text == "&" || token.text == "<" || token.text == ">" ||
+                         token.text == "::" || token.text == ",";
+    if (token.kind == TokenKind::punctuator && !of_type && !is_enumeration) break;
+    if (token.kind == TokenKind::identifier) last = token.text;
+    if (token.kind == TokenKind::identifier && is_enumeration) names.insert(last);
+  }
+  if (!last.empty()) names.insert(last);
+  return names;
+}
+
 Result<std::string> content_of(const syntax::Clang& clang, const std::string& source, model::Language language,
                                const std::string& function, const HeaderFolders& folders) {
-  // Which other folders a build names may change without the code: their headers do not count.
-  HeaderFolders own = folders;
-  own.searched.clear();
-  TRY_ASSIGN(syntax::Unit unit, read_unit(clang, with_macros(with_headers(source, own), own), language));
-  if (!find_function(unit, function)) {  // its class is declared elsewhere
-    TRY_ASSIGN(unit, read_unit(clang, with_macros(with_headers(source, folders), folders), language));
-  }
+  TRY_ASSIGN(const syntax::Unit unit, read_unit(clang, with_macros(with_headers(source, folders), folders), language));
   TRY_ASSIGN(const syntax::Function* const entry, find_function(unit, function));
   const std::vector<Named> beside = definitions_beside(unit, *entry);
   std::set<std::string> texts;  // a set: definitions may change places
@@ -103,11 +96,16 @@ Result<std::string> content_of(const syntax::Clang& clang, const std::string& so
 Result<bool> is_content_of(const syntax::Clang& clang, const std::string& content, const std::string& source,
                            model::Language language, const std::string& function, const HeaderFolders& folders) {
   TRY_ASSIGN(const std::string now, content_of(clang, source, language, function, folders));
+  if (now == content) return true;
+  HeaderFolders own = folders;
+  own.searched.clear();
   const std::string plain = plain_text(source);
   const std::string before = without_winners(plain);
-  if (now == content || before == plain) return now == content;
-  TRY_ASSIGN(const std::string then, content_of(clang, before, language, function, folders));
-  return then == content;
+  const auto is_made_from = [&](const std::string& text, const HeaderFolders& some) {
+    const auto found = content_of(clang, text, language, function, some);
+    return found && *found == content;  // without headers the function may not even be found
+  };
+  return is_made_from(plain, own) || (before != plain && (is_made_from(before, folders) || is_made_from(before, own)));
 }
 
 }  // namespace accelopt::scaffold

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "model/c_tokens.hpp"
+#include "scaffold/entry_content.hpp"
 #include "scaffold/scaffold.hpp"
 #include "scaffold/words.hpp"
 #include "syntax/edit.hpp"
@@ -63,6 +64,20 @@ Place place_of(const syntax::Unit& unit, const syntax::Function& function) {
     break;
   }
   return place;
+}
+
+std::vector<HeaderChunk> header_chunks(const Place& place, const HeaderFolders& folders) {
+  std::string lines;
+  for (const Chunk& chunk : place.chunks) {
+    const bool before = chunk.extent.begin < place.begin && chunk.scope.empty();
+    if (before && chunk.kind == Chunk::Kind::include) lines += std::string(place.unit.text(chunk.extent)) + "\n";
+  }
+  const std::string text = with_headers(lines, folders);
+  std::vector<HeaderChunk> all;
+  for (const Chunk& chunk : top_level_chunks(text)) {
+    all.push_back({chunk, model::canonical_tokens(text.substr(chunk.extent.begin, chunk.extent.size()))});
+  }
+  return all;
 }
 
 Transplant::Transplant(const model::Task& task, const Place& place, PatchForm form)
@@ -169,11 +184,46 @@ bool Transplant::has_already(const Chunk& chunk, std::string_view text) const {
   });
 }
 
+/// Whether the winner defines the macro more than once, or the user's file says something of it before the function.
+bool Transplant::is_redefined(const std::string& macro) const {
+  const auto found = definitions_.find(macro);
+  if (found != definitions_.end() && found->second > 1) return true;
+  return std::any_of(place_.chunks.begin(), place_.chunks.end(), [&](const Chunk& own) {
+    const bool changes = own.kind == Chunk::Kind::define || own.name == "undef";
+    return changes && own.extent.end <= place_.begin && has_word(place_.unit.text(own.extent), macro);
+  });
+}
+
+/// Whether a header that the user's file includes before the function has the very same thing, which then stays in one
+/// place. A function that flags in pragmas are for is not looked for: GCC would not inline the header's.
+bool Transplant::is_of_header(const Chunk& chunk, std::string_view text) const {
+  if (form_.flags_by == FlagsBy::own_file || !is_seen_everywhere(chunk.scope)) return false;
+  if (chunk.kind == Chunk::Kind::function && form_.flags_by == FlagsBy::pragmas) return false;
+  if (chunk.kind == Chunk::Kind::define && is_redefined(chunk.name)) return false;
+  const std::vector<std::string> wanted = model::canonical_tokens(text);
+  const std::vector<std::string> scope = model::canonical_tokens(chunk.scope);
+  return std::any_of(place_.of_headers.begin(), place_.of_headers.end(), [&](const HeaderChunk& other) {
+    return other.chunk.kind == chunk.kind && other.tokens == wanted &&
+           model::canonical_tokens(other.chunk.scope) == scope;
+  });
+}
+
+/// Whether the user's file has the very same thing, which means the same there: it names nothing that the winner
+/// changes.
+bool Transplant::is_in_place(const Chunk& chunk, std::string_view text) const {
+  if (!has_already(chunk, text) && !is_of_header(chunk, text)) return false;
+  const std::vector<Word> all = words(text);
+  return std::none_of(all.begin(), all.end(), [&](const Word& word) { return changed_names_.contains(word.text); });
+}
+
 /// Leaves out includes, directives and what the user's file already has; frees the kernel of its C linkage.
 Result<std::string> Transplant::take_apart(const syntax::Unit& unit) {
   syntax::Edits edits;
   const std::vector<Chunk> chunks = top_level_chunks(unit.source);
   std::vector<bool> c_blocks;
+  for (const Chunk& chunk : chunks) {
+    if (chunk.kind == Chunk::Kind::define) ++definitions_[chunk.name];
+  }
   for (const Chunk& chunk : chunks) {
     const std::string_view text = unit.text(chunk.extent);
     if (chunk.kind == Chunk::Kind::include) {
@@ -186,7 +236,11 @@ Result<std::string> Transplant::take_apart(const syntax::Unit& unit) {
       if (!c_blocks.empty() && c_blocks.back()) edits.replace(chunk.extent, "");
       if (!c_blocks.empty()) c_blocks.pop_back();
     } else if (chunk.kind == Chunk::Kind::define) {
-      if (is_constant(chunk.name) || is_of_build(text) || has_already(chunk, text)) edits.replace(chunk.extent, "");
+      if (is_constant(chunk.name) || is_of_build(text) || has_already(chunk, text) || is_of_header(chunk, text)) {
+        edits.replace(chunk.extent, "");
+      } else {
+        changed_names_.insert(chunk.name);
+      }
     } else if (chunk.kind == Chunk::Kind::preprocessor) {
       if (is_of_build(text)) edits.replace(chunk.extent, "");
       has_pragmas_ = has_pragmas_ || text.find("GCC") != std::string_view::npos;
@@ -204,11 +258,13 @@ void Transplant::free_declaration(const syntax::Unit& unit, const Chunk& chunk, 
   const auto defined = std::find_if(unit.functions.begin(), unit.functions.end(), contains);
   const bool is_function = chunk.kind == Chunk::Kind::function && defined != unit.functions.end();
   const bool is_kernel = is_function && defined->name == "kernel";
-  if (!is_kernel && has_already(chunk, text)) {
+  if (!is_kernel && is_in_place(chunk, text)) {
     edits.replace(chunk.extent, "");
     if (is_function) already_there_.insert(defined->name);
     return;
   }
+  if (is_function) changed_names_.insert(defined->name);
+  if (!is_function) changed_names_.merge(declared_names(text));
   std::size_t linkage = 0;
   if (text.starts_with("extern")) {
     const std::size_t quote = text.find("\"C\"");

@@ -2,6 +2,7 @@
 // A winner's text on its way into the user's file.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -14,6 +15,12 @@
 
 namespace accelopt::scaffold {
 
+/// A definition or declaration of a header.
+struct HeaderChunk {
+  Chunk chunk;                      ///< its extent is in the header
+  std::vector<std::string> tokens;  ///< of its text
+};
+
 /// The user's file around the function.
 struct Place {
   const syntax::Unit& unit;
@@ -21,9 +28,14 @@ struct Place {
   std::vector<Chunk> chunks;
   std::size_t begin = 0;  ///< of the outermost block around the function; else of its definition, with attributes
   std::vector<std::string> macros{};  ///< -D and -U of the file's build
+  /// What headers of the user's say that the file includes before the function.
+  std::vector<HeaderChunk> of_headers{};
 };
 
 Place place_of(const syntax::Unit& unit, const syntax::Function& function);
+
+/// What the place's headers say, those that are found in `folders`.
+std::vector<HeaderChunk> header_chunks(const Place& place, const HeaderFolders& folders);
 
 /// The winner as text that a user's file can hold, at its top level, and that changes nothing else there.
 class Transplant {
@@ -47,6 +59,9 @@ class Transplant {
   [[nodiscard]] bool is_constant(const std::string& name) const;
   [[nodiscard]] bool is_of_build(std::string_view text) const;
   [[nodiscard]] bool has_already(const Chunk& chunk, std::string_view text) const;
+  [[nodiscard]] bool is_of_header(const Chunk& chunk, std::string_view text) const;
+  [[nodiscard]] bool is_in_place(const Chunk& chunk, std::string_view text) const;
+  [[nodiscard]] bool is_redefined(const std::string& macro) const;
   base::Result<std::string> take_apart(const syntax::Unit& unit);
   void free_declaration(const syntax::Unit& unit, const Chunk& chunk, std::string_view text, syntax::Edits& edits);
   [[nodiscard]] std::string with_prefixes(const std::string& text, const syntax::Unit& unit) const;
@@ -65,6 +80,8 @@ class Transplant {
   std::string arguments_;   ///< their names
   std::vector<std::string> includes_;
   std::set<std::string> already_there_;
+  std::map<std::string, int> definitions_;  ///< of macros, in the winner
+  std::set<std::string> changed_names_;  ///< that the winner defines otherwise than the user, up to where it was read
   bool has_pragmas_ = false;
 };
 

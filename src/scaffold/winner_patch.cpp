@@ -131,13 +131,15 @@ std::string language_names(Language winner, const std::string& file, Language ow
 Result<void> check_content(const syntax::Clang& clang, const model::Entry& entry, const std::string& source,
                            Language language, const fs::path& file) {
   if (entry.content.empty()) return {};
-  TRY_ASSIGN(const bool same,
-             is_content_of(clang, entry.content, source, language, entry.function, header_folders_of(file)));
+  const HeaderFolders folders = header_folders_of(file);
+  TRY_ASSIGN(const bool same, is_content_of(clang, entry.content, source, language, entry.function, folders));
   if (same) return {};
+  const bool lacks_header = with_headers(source, folders).find("#include \"") != std::string::npos;
   return fail(ErrorCode::invalid_argument,
               entry.function + " in " + file.filename().string() +
-                  ", or what it uses there, was changed after the task was made, and a winner would undo the change; "
-                  "make the task again with accelopt init, and search there");
+                  ", or what it uses there or in headers, was changed after the task was made, and a winner would undo "
+                  "the change; make the task again with accelopt init, and search there" +
+                  (lacks_header ? "; if only your build's compile_commands.json is gone, build again" : ""));
 }
 
 }  // namespace
@@ -161,6 +163,7 @@ Result<PatchedText> replace_entry(const syntax::Clang& clang, const PatchRequest
   TRY_ASSIGN(const syntax::Function* const function, find_function(unit, task.entry->function));
   Place place = place_of(unit, *function);
   place.macros = folders.macros;
+  place.of_headers = header_chunks(place, folders);
   Transplant transplant(task, place, request.form);
   TRY_ASSIGN(const std::string block, transplant.block(clang, model::main_text(model::standing_alone(request.winner))));
   TRY_ASSIGN(const AdaptedBody adapted, adapted_body(task, unit, *function, transplant.callee(), transplant.prefix()));

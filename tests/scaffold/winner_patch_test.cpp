@@ -374,7 +374,8 @@ TEST(WinnerPatch, MacrosAndGuardsOfHeaders_StayWhatTheyAre) {
   winner.replace(winner.find("{\n") + 2, 0, "#define STEP 1\n");
   expect_same_answers(repository, *task, solution(model::Language::c, winner), "gcc");
   const std::string patched = repository.read("src/twice.c");
-  EXPECT_NE(patched.find("#undef CLIP\n#pragma pop_macro(\"CLIP\")\n"), std::string::npos) << patched;
+  EXPECT_EQ(patched.find("#define CLIP"), std::string::npos) << "the header says it\n" << patched;
+  EXPECT_EQ(patched.find("GAIN_H"), std::string::npos) << patched;
   EXPECT_NE(patched.find("#pragma pop_macro(\"STEP\")\n"), std::string::npos) << patched;
   EXPECT_EQ(patched.find("push_macro(\"SCALE\")", patched.find("push_macro(\"SCALE\")") + 1), std::string::npos);
 }
@@ -456,6 +457,42 @@ TEST(WinnerPatch, WinnersInTheFile_AreNoChangeAndHideNone) {
       EXPECT_NE(patch_of().find("was changed after the task was made"), std::string::npos) << mended;
     }
   }
+}
+
+TEST(WinnerPatch, WhatHeadersOfOtherFoldersSay_StaysTheirsAndCounts) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const Repository repository("twice.c",
+                              "#include \"gain.h\"\nvoid twice(const float *x, float *y, int n) {\n"
+                              "  for (int i = 0; i < n; ++i) y[i] = GAIN * weight(x[i]);\n}\n");
+  const std::string header =
+      "#pragma once\n#define GAIN 2.0f\nstatic inline float weight(float v) { return v * GAIN; }\n";
+  repository.write("include/gain.h", header);
+  repository.write("compile_commands.json",
+                   R"([{"directory": ")" + repository.path().string() +
+                       R"(", "command": "gcc -Iinclude -O2 -c src/twice.c", "file": "src/twice.c"}])");
+  const auto task = scaffolded_twice(*clang, repository);
+  ASSERT_TRUE(task.has_value()) << task.error().message;
+  model::Solution winner = task->baseline;
+  const auto patch_of = [&](FlagsBy by) {
+    const auto patch = make_winner_patch({{*task, winner, repository.path() / "task", {by, {}}}});
+    return patch ? patch->files.front().after : patch.error().message;
+  };
+  const std::string as_is = patch_of(FlagsBy::nothing);
+  EXPECT_EQ(as_is.find("#define GAIN"), std::string::npos) << as_is;
+  EXPECT_EQ(as_is.find("accelopt_weight"), std::string::npos) << as_is;
+  const std::string with_pragmas = patch_of(FlagsBy::pragmas);
+  EXPECT_EQ(with_pragmas.find("#define GAIN"), std::string::npos) << with_pragmas;
+  EXPECT_NE(with_pragmas.find("accelopt_weight(float v)"), std::string::npos) << "with the winner's flags";
+  std::string text = model::main_text(winner);
+  text.replace(text.find("2.0f"), 4, "4.0f");
+  winner = solution(model::Language::c, text);
+  const std::string changed = patch_of(FlagsBy::nothing);
+  EXPECT_NE(changed.find("accelopt_weight(float v)"), std::string::npos) << "with the winner's macro\n" << changed;
+  repository.write("include/gain.h", "// Of the house.\n" + header);
+  EXPECT_EQ(patch_of(FlagsBy::nothing).find("was changed"), std::string::npos);
+  repository.write("include/gain.h", std::string(header).replace(header.find("2.0f"), 4, "3.0f"));
+  EXPECT_NE(patch_of(FlagsBy::nothing).find("was changed after the task was made"), std::string::npos);
 }
 
 TEST(WinnerPatch, OfAFunctionThatWasChangedSince_IsRefused) {
