@@ -72,6 +72,23 @@ std::optional<double> parse_number(std::string_view text) {
   return value;
 }
 
+/// A whole number from -2^63 to 2^64, modulo 2^64.
+std::uint64_t modulo_bits(double whole) {
+  if (whole < 0) return static_cast<std::uint64_t>(static_cast<std::int64_t>(whole));
+  return whole < 0x1p64 ? static_cast<std::uint64_t>(whole) : 0;
+}
+
+/// What the nearest double lacks of the whole number that the text is: 0 of what is none of 64 bits.
+std::int64_t rest_of(std::string_view text, double nearest) {
+  const bool is_negative = text.starts_with('-');
+  if (is_negative) text.remove_prefix(1);
+  std::uint64_t magnitude = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), magnitude);
+  const bool is_whole = problem == std::errc{} && end == text.data() + text.size();
+  if (!is_whole || (is_negative && magnitude > std::uint64_t{1} << 63)) return 0;
+  return static_cast<std::int64_t>((is_negative ? 0 - magnitude : magnitude) - modulo_bits(nearest));
+}
+
 /// Whether all arguments could be read.
 bool read_arguments(const std::vector<std::string_view>& arguments, InitSpec& spec) {
   if (spec.kind == InitKind::values) {
@@ -86,6 +103,7 @@ bool read_arguments(const std::vector<std::string_view>& arguments, InitSpec& sp
     double& target = i == 0 ? spec.first : spec.second;
     if (const auto number = parse_number(arguments[i])) {
       target = *number;
+      if (spec.kind == InitKind::integers) spec.rest.at(i) = rest_of(arguments[i], *number);
     } else if (!base::expression_fault(arguments[i])) {
       spec.expressions.at(i) = arguments[i];
     } else {
@@ -99,6 +117,13 @@ std::string shortest(double value) {
   char buffer[32];
   const auto [end, problem] = std::to_chars(buffer, buffer + sizeof buffer, value);
   return {buffer, end};
+}
+
+std::string number_of(const InitSpec& spec, std::size_t place) {
+  const double nearest = place == 0 ? spec.first : spec.second;
+  if (spec.rest.at(place) == 0) return shortest(nearest);
+  const std::uint64_t whole = whole_argument(spec, place);
+  return nearest < 0 ? std::to_string(static_cast<std::int64_t>(whole)) : std::to_string(whole);
 }
 
 }  // namespace
@@ -131,7 +156,7 @@ base::Result<InitSpec> parse_init(std::string_view text) {
 std::string to_string(const InitSpec& spec) {
   const auto argument = [&](std::size_t place) {
     const std::string& expression = spec.expressions.at(place);
-    return expression.empty() ? shortest(place == 0 ? spec.first : spec.second) : expression;
+    return expression.empty() ? number_of(spec, place) : expression;
   };
   for (const Generator& generator : kGenerators) {
     if (generator.kind != spec.kind) continue;
@@ -150,10 +175,21 @@ base::Result<InitSpec> bound(const InitSpec& spec, const std::map<std::string, s
     std::string& expression = out.expressions.at(i);
     if (expression.empty()) continue;
     TRY_ASSIGN(const std::int64_t value, base::evaluate_expression(expression, axes));
-    (i == 0 ? out.first : out.second) = static_cast<double>(value);
+    const auto nearest = static_cast<double>(value);
+    (i == 0 ? out.first : out.second) = nearest;
+    if (out.kind == InitKind::integers)
+      out.rest.at(i) = static_cast<std::int64_t>(static_cast<std::uint64_t>(value) - modulo_bits(nearest));
     expression.clear();
   }
   return out;
+}
+
+std::uint64_t whole_argument(const InitSpec& spec, std::size_t place) {
+  return modulo_bits(place == 0 ? spec.first : spec.second) + static_cast<std::uint64_t>(spec.rest.at(place));
+}
+
+bool is_ascending(const InitSpec& spec) {
+  return spec.first < spec.second || (spec.first == spec.second && spec.rest[0] < spec.rest[1]);
 }
 
 bool draws_whole_rows(InitKind kind) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -39,6 +40,7 @@ struct InitSpec {
   double second = 1;                         ///< deviation or high
   std::array<std::string, 2> expressions{};  ///< in place of first and second; empty: the number holds
   std::vector<double> values{};              ///< of `values`
+  std::array<std::int64_t, 2> rest{};        ///< what first and second lack of a whole number that no double holds
   bool operator==(const InitSpec&) const = default;
 };
 
@@ -51,6 +53,10 @@ base::Result<InitSpec> parse_init(std::string_view text);
 std::string to_string(const InitSpec& spec);
 /// The generator with the values of its expressions. @error as base::evaluate_expression.
 base::Result<InitSpec> bound(const InitSpec& spec, const std::map<std::string, std::int64_t>& axes);
+/// first (`place` 0) or second (1) where it is a whole number from -2^63 to 2^64: exact, modulo 2^64.
+std::uint64_t whole_argument(const InitSpec& spec, std::size_t place);
+/// Whether first is below second.
+bool is_ascending(const InitSpec& spec);
 /// Whether an element depends on the others of its row: permutation, indptr, sorted, distinct, values.
 bool draws_whole_rows(InitKind kind);
 

@@ -43,7 +43,7 @@ std::string refuse_arguments(const InitSpec& init) {
     case InitKind::uniform:
     case InitKind::integers:
     case InitKind::distinct:
-      return init.first < init.second ? "" : "the low end must be under the high end";
+      return model::is_ascending(init) ? "" : "the low end must be under the high end";
     case InitKind::sorted:
       return init.first <= init.second ? "" : "the low end must not be over the high end";
     case InitKind::indptr:

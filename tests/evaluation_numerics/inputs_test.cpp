@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <set>
 
 #include "evaluation/verify/dtype_codec.hpp"
@@ -214,6 +215,55 @@ TEST(Inputs, Extremes_AreTheEndsOfTheRange) {
   InputDraw other = draw;
   other.init.kind = InitKind::sorted;
   EXPECT_EQ(drawn_family(other), Family::as_declared) << "of integers alone";
+}
+
+TEST(Inputs, WideIntegers_DrawEveryBit) {
+  for (const auto& [init, dtype] :
+       {std::pair{"integers(0, 18446744073709551616)", DType::uint64},
+        {"integers(0, 9007199254740992)", DType::uint64},  // what init advises
+        {"integers(1, 9007199254740992)", DType::uint64},
+        {"integers(-9223372036854775808, 9223372036854775807)", DType::int64},
+        {"integers(1152921504606846976, 1152921504606848000)", DType::int64}}) {  // 1024 numbers that doubles round
+    for (const Family family : {Family::as_declared, Family::late, Family::blocks}) {
+      std::vector<std::byte> bytes(4000 * sizeof(std::uint64_t));
+      ASSERT_TRUE(draw_input({*model::parse_init(init), dtype, {500, 8}, family, 3}, bytes));
+      std::vector<int> ones(64);
+      for (const std::int64_t value : decode_integers(dtype, bytes)) {
+        for (int bit = 0; bit < 64; ++bit) ones[bit] += static_cast<int>(static_cast<std::uint64_t>(value) >> bit & 1);
+      }
+      for (int bit = 0; bit < 10; ++bit) EXPECT_NEAR(ones[bit], 2000, 250) << init << ", bit " << bit;
+    }
+  }
+}
+
+TEST(Inputs, WideIntegers_StayInTheirRange) {
+  const InitSpec exact = *model::parse_init("integers(9223372036854775805, 9223372036854775807)");
+  const InitSpec all = *model::parse_init("integers(-9223372036854775808, 9223372036854775807)");
+  const auto integers = [](const InitSpec& init, Family family) {
+    std::vector<std::byte> bytes(400 * sizeof(std::int64_t));
+    EXPECT_TRUE(draw_input({init, DType::int64, {400}, family, 3}, bytes));
+    return decode_integers(DType::int64, bytes);
+  };
+  constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
+  const auto drawn = integers(exact, Family::as_declared);
+  EXPECT_EQ(std::set(drawn.begin(), drawn.end()), (std::set<std::int64_t>{kLargest - 2, kLargest - 1}));
+  for (const std::int64_t value : integers(all, Family::positive)) EXPECT_GE(value, 0);
+  EXPECT_GT(std::ranges::count(integers(all, Family::sparse), 0), 300);
+  EXPECT_GT(std::ranges::count(integers(all, Family::signed_zeros), 0), 150);
+  const auto extremes = integers(all, Family::extremes);
+  EXPECT_GT(std::ranges::count(extremes, kLargest - 1), 150);
+  EXPECT_GT(std::ranges::count(extremes, std::numeric_limits<std::int64_t>::min()), 60);
+  const InitSpec none = *model::parse_init("integers(9007199254740993, 9007199254740993)");
+  std::vector<std::byte> bytes(8);
+  EXPECT_FALSE(draw_input({none, DType::int64, {1}, Family::as_declared, 3}, bytes));
+}
+
+TEST(Inputs, NarrowIntegers_AreDrawnAsBefore) {
+  // Literal values: recorded runs drew these.
+  EXPECT_EQ(drawn({*model::parse_init("integers(0, 1000)"), DType::int64, {4}, Family::as_declared, 1}),
+            (std::vector<double>{335, 982, 339, 471}));
+  EXPECT_EQ(drawn({*model::parse_init("integers(0, 4503599627370496)"), DType::uint64, {2}, Family::as_declared, 1}),
+            (std::vector<double>{1508897552520195, 4424825527969764}));
 }
 
 TEST(Inputs, IndicesAreNotScaled) {

@@ -80,7 +80,9 @@ TEST(ParseInit, RoundTripsAndRefusesWithTheKnownForms) {
   for (const char* text :
        {"normal(0, 1)", "abs_normal(0, 2)", "uniform(-1, 1)", "integers(0, 10)", "zeros", "ones", "constant(3.5)",
         "permutation", "indptr(100)", "sorted(0, 1)", "distinct(0, 50)", "values(0, 3, 7.5)", "indptr(total)",
-        "integers(1, page_size + 1)", "distinct(0, min(a, b))"}) {
+        "integers(1, page_size + 1)", "integers(-9223372036854775807, 9223372036854775807)",
+        "integers(9007199254740993, 18446744073709551615)", "integers(0, 18446744073709551616)",
+        "distinct(0, min(a, b))"}) {
     const auto spec = parse_init(text);
     ASSERT_TRUE(spec) << text;
     EXPECT_EQ(to_string(*spec), text);
@@ -100,6 +102,7 @@ TEST(ParseInit, ExpressionsHaveTheirValuesOnceTheAxesDo) {
   const auto spec = bound(*open, {{"n", 9}});
   ASSERT_TRUE(spec);
   EXPECT_EQ(to_string(*spec), "integers(1, 6)");
+  EXPECT_EQ(to_string(*bound(*open, {{"n", 36028797018963969}})), "integers(1, 18014398509481986)");
   EXPECT_EQ(bound(*open, {{"m", 9}}).error().code, base::ErrorCode::invalid_argument);
 }
 

@@ -121,7 +121,8 @@ class LiveProgram final : public evaluation::LiveKernel {
   std::optional<CallOutcome> dead_;
 };
 
-/// An input as the device is told to draw it; what the host may see, and what needs a sort, are drawn here.
+/// An input as the device is told to draw it; what the host may see, what needs a sort, and wide integers are
+/// drawn here.
 base::Result<SlotInput> slot_input(const InputDraw& draw, const model::TensorSpec& input,
                                    const model::Numerics& numerics) {
   SlotInput out;
@@ -135,7 +136,8 @@ base::Result<SlotInput> slot_input(const InputDraw& draw, const model::TensorSpe
     TRY(evaluation::draw_input(
         draw, std::as_writable_bytes(std::span(&out.scalar_bits, 1)).first(model::size_of(draw.dtype))));
   }
-  out.bulk = !scalar && (input.visible || model::draws_whole_rows(draw.init.kind));
+  out.bulk =
+      !scalar && (input.visible || model::draws_whole_rows(draw.init.kind) || evaluation::draws_wide_integers(draw));
   out.kind = static_cast<int>(draw.init.kind);
   out.first = draw.init.first;
   out.second = draw.init.second;

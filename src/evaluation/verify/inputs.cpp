@@ -6,7 +6,9 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
@@ -148,6 +150,37 @@ void draw_declared(const model::InitSpec& init, std::uint64_t seed, std::uint64_
   }
 }
 
+/// Integers of 64 bits that numbers of 52 random bits, or doubles at all, do not reach.
+struct WideRange {
+  std::uint64_t low = 0;    ///< modulo 2^64
+  std::uint64_t count = 0;  ///< 0: 2^64
+};
+
+/// The range of a draw that has one; others, and ranges that the dtype does not hold, are drawn as doubles.
+std::optional<WideRange> wide_range(const InputDraw& draw) {
+  const model::InitSpec& init = draw.init;
+  const bool is_signed = draw.dtype == DType::int64;
+  if (init.kind != InitKind::integers || !(is_signed || draw.dtype == DType::uint64)) return std::nullopt;
+  const double least = is_signed ? -0x1p63 : 0;
+  const double end = is_signed ? 0x1p63 : 0x1p64;
+  const bool is_held = init.first >= least && (init.second < end || (init.second == end && init.rest[1] <= 0));
+  const bool is_narrow = init.second - init.first <= 0x1p52 && init.first >= -0x1p53 && init.second <= 0x1p53;
+  if (!is_held || is_narrow) return std::nullopt;
+  model::InitSpec whole = init;
+  whole.first = std::ceil(init.first);
+  whole.second = std::ceil(init.second);
+  const std::uint64_t low = model::whole_argument(whole, 0);
+  return WideRange{low, model::whole_argument(whole, 1) - low};
+}
+
+void draw_declared(const WideRange& range, std::uint64_t seed, std::uint64_t first, std::span<std::uint64_t> out) {
+  const Bits bits(seed, Stream::value);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const std::uint64_t drawn = bits(first + i);
+    out[i] = range.low + (range.count == 0 ? drawn : drawn % range.count);
+  }
+}
+
 /// The families that leave an input's meaning intact; see draw_input.
 bool applies(InitKind kind, Family family) {
   if (family == Family::extremes) return kind == InitKind::integers;
@@ -168,13 +201,20 @@ bool applies(InitKind kind, Family family) {
 }
 
 /// Of four elements two are the largest number of the range and one the smallest: sums of them grow.
-void take_extremes(const model::InitSpec& init, std::uint64_t seed, std::uint64_t first, std::span<double> values) {
+template <class Value>
+void take_extremes(std::uint64_t seed, std::uint64_t first, std::span<Value> values, Value smallest, Value largest) {
   const Bits bits(seed, Stream::extreme);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::uint64_t drawn = bits(first + i) >> 62;
-    if (drawn < 2) values[i] = init.first + std::ceil(init.second - init.first) - 1;
-    if (drawn == 2) values[i] = init.first;
+    if (drawn < 2) values[i] = largest;
+    if (drawn == 2) values[i] = smallest;
   }
+}
+
+template <class Value>
+void make_sparse(std::uint64_t seed, std::uint64_t first, std::span<Value> values) {
+  const Bits bits(seed, Stream::sparse);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = bits(first + i) >> 61 == 0 ? values[i] : 0;
 }
 
 void transform(const InputDraw& draw, std::uint64_t first, std::span<double> values) {
@@ -203,11 +243,8 @@ void transform(const InputDraw& draw, std::uint64_t first, std::span<double> val
       }
       return;
     }
-    case Family::sparse: {
-      const Bits bits(seed, Stream::sparse);
-      for (std::size_t i = 0; i < values.size(); ++i) values[i] = bits(first + i) >> 61 == 0 ? values[i] : 0;
-      return;
-    }
+    case Family::sparse:
+      return make_sparse(seed, first, values);
     case Family::signed_zeros: {
       const Bits bits(seed, Stream::sign);
       for (std::size_t i = 0; i < values.size(); ++i) {
@@ -216,8 +253,32 @@ void transform(const InputDraw& draw, std::uint64_t first, std::span<double> val
       }
       return;
     }
+    case Family::extremes: {
+      const double low = draw.init.first;
+      return take_extremes(seed, first, values, low, low + std::ceil(draw.init.second - low) - 1);
+    }
+  }
+}
+
+/// As above; the families that scale are not of integers.
+void transform(const InputDraw& draw, const WideRange& range, std::uint64_t first, std::span<std::uint64_t> values) {
+  switch (drawn_family(draw)) {
+    case Family::positive:
+      for (std::uint64_t& value : values) {
+        if (draw.dtype == DType::int64 && value >> 63 == 1) value = std::min(0 - value, ~std::uint64_t{0} >> 1);
+      }
+      return;
+    case Family::sparse:
+      return make_sparse(draw.seed, first, values);
+    case Family::signed_zeros: {
+      const Bits bits(draw.seed, Stream::sign);
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] = bits(first + i) >> 63 == 0 ? 0 : values[i];
+      return;
+    }
     case Family::extremes:
-      return take_extremes(draw.init, seed, first, values);
+      return take_extremes(draw.seed, first, values, range.low, range.low + range.count - 1);
+    default:
+      return;
   }
 }
 
@@ -248,26 +309,31 @@ std::uint64_t tie_levels(DType dtype) {
   return model::size_of(dtype) >= 4 ? 64 : 8;
 }
 
-/// One row of a family that is_drawn_by_row; `row` numbers it.
-void draw_patterned_row(const InputDraw& draw, std::size_t row, std::span<double> out) {
+void part_ties(const InputDraw& draw, std::size_t row, std::span<double> out) {
+  const Bits level(draw.seed, Stream::tie);
+  const double step = 2 * model::unit_roundoff(draw.dtype);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    out[i] *= 1 + step * static_cast<double>(level(row * out.size() + i) % tie_levels(draw.dtype));
+  }
+}
+
+/// One row of a family that is_drawn_by_row; `row` numbers it, `source` says what is declared.
+template <class Source, class Value>
+void draw_patterned_row(const InputDraw& draw, const Source& source, std::size_t row, std::span<Value> out) {
   const Bits bits(draw.seed, Stream::late);
   const bool blocks = draw.family == Family::blocks;
   // Odd rows repeat the row before them.
   const std::size_t shown = blocks ? row / 2 * 2 : row;
   const std::size_t length = blocks ? std::size_t{kShortestBlock} << bits(2 * shown) % kBlockLengths : 1;
-  draw_declared(draw.init, draw.seed, shown * out.size(), out.first(std::min(length, out.size())));
+  draw_declared(source, draw.seed, shown * out.size(), out.first(std::min(length, out.size())));
   for (std::size_t i = length; i < out.size(); ++i) out[i] = out[i - length];
-  if (draw.family == Family::near_ties) {
-    const Bits level(draw.seed, Stream::tie);
-    const double step = 2 * model::unit_roundoff(draw.dtype);
-    for (std::size_t i = 0; i < out.size(); ++i) {
-      out[i] *= 1 + step * static_cast<double>(level(row * out.size() + i) % tie_levels(draw.dtype));
-    }
+  if constexpr (std::is_floating_point_v<Value>) {
+    if (draw.family == Family::near_ties) part_ties(draw, row, out);
   }
   if (draw.family != Family::late && !blocks) return;
   for (const std::size_t departing : {shown, row}) {
     const std::size_t place = late_place(bits, departing, out.size());
-    draw_declared(draw.init, draw.seed, departing * out.size() + place, out.subspan(place, 1));
+    draw_declared(source, draw.seed, departing * out.size() + place, out.subspan(place, 1));
   }
 }
 
@@ -363,6 +429,29 @@ base::Result<void> check_rows(const model::InitSpec& init, const Rows& rows) {
   return {};
 }
 
+/// Fills `out`: row by row where elements depend on their row, else kChunk at a time. `store` writes Values as bytes.
+template <class Value, class DrawRow, class DrawChunk, class Store>
+void draw_elements(const InputDraw& draw, std::span<std::byte> out, const DrawRow& draw_row,
+                   const DrawChunk& draw_chunk, const Store& store) {
+  const Rows rows = rows_of(draw.shape);
+  const std::size_t size = model::size_of(draw.dtype);
+  if (model::draws_whole_rows(draw.init.kind) || is_drawn_by_row(drawn_family(draw))) {
+    std::vector<Value> row(rows.length);
+    for (std::size_t i = 0; i < rows.count && rows.length > 0; ++i) {
+      draw_row(i, std::span(row));
+      store(row, out.subspan(i * rows.length * size, rows.length * size));
+    }
+    return;
+  }
+  std::array<Value, kChunk> chunk;
+  const std::size_t elements = rows.count * rows.length;
+  for (std::size_t first = 0; first < elements; first += kChunk) {
+    const std::span<Value> values = std::span(chunk).first(std::min(kChunk, elements - first));
+    draw_chunk(first, values);
+    store(values, out.subspan(first * size, values.size() * size));
+  }
+}
+
 }  // namespace
 
 base::Result<void> check_draw(const InputDraw& draw, std::size_t bytes) {
@@ -378,7 +467,9 @@ base::Result<void> check_draw(const InputDraw& draw, std::size_t bytes) {
   const model::InitSpec& init = draw.init;
   const std::string spec = model::to_string(init);
   const bool is_interval = init.kind == InitKind::uniform || init.kind == InitKind::sorted;
-  const bool no_integer = init.kind == InitKind::integers && !(std::ceil(init.first) < std::ceil(init.second));
+  const bool no_integer =
+      init.kind == InitKind::integers &&
+      !(wide_range(draw) ? model::is_ascending(init) : std::ceil(init.first) < std::ceil(init.second));
   if ((is_interval && !(init.first <= init.second)) || no_integer) {
     return base::fail(base::ErrorCode::invalid_argument, spec + ": the low end must be below the high end");
   }
@@ -401,33 +492,37 @@ Family drawn_family(const InputDraw& draw) {
   return applies(draw.init.kind, draw.family) ? draw.family : Family::as_declared;
 }
 
+bool draws_wide_integers(const InputDraw& draw) {
+  return wide_range(draw).has_value();
+}
+
 base::Result<void> draw_input(const InputDraw& draw, std::span<std::byte> out) {
   TRY(check_draw(draw, out.size()));
-  const Rows rows = rows_of(draw.shape);
-  const std::size_t size = model::size_of(draw.dtype);
-  const Family family = drawn_family(draw);
-  const bool structured = model::draws_whole_rows(draw.init.kind);
-  if (structured || is_drawn_by_row(family)) {
-    std::vector<double> row(rows.length);
-    for (std::size_t i = 0; i < rows.count && rows.length > 0; ++i) {
-      if (structured) {
-        draw_structured_row(draw, i, row);
-        transform(draw, i * rows.length, row);
-      } else {
-        draw_patterned_row(draw, i, row);
-      }
-      encode(draw.dtype, row, out.subspan(i * rows.length * size, rows.length * size));
-    }
+  if (const auto range = wide_range(draw)) {
+    draw_elements<std::uint64_t>(
+        draw, out,
+        [&](std::size_t row, std::span<std::uint64_t> values) { draw_patterned_row(draw, *range, row, values); },
+        [&](std::size_t first, std::span<std::uint64_t> values) {
+          draw_declared(*range, draw.seed, first, values);
+          transform(draw, *range, first, values);
+        },
+        [](std::span<const std::uint64_t> values, std::span<std::byte> bytes) {
+          std::memcpy(bytes.data(), values.data(), bytes.size());
+        });
     return {};
   }
-  std::array<double, kChunk> chunk;
-  const std::size_t elements = rows.count * rows.length;
-  for (std::size_t first = 0; first < elements; first += kChunk) {
-    const std::span<double> values = std::span(chunk).first(std::min(kChunk, elements - first));
-    draw_declared(draw.init, draw.seed, first, values);
-    transform(draw, first, values);
-    encode(draw.dtype, values, out.subspan(first * size, values.size() * size));
-  }
+  draw_elements<double>(
+      draw, out,
+      [&](std::size_t row, std::span<double> values) {
+        if (!model::draws_whole_rows(draw.init.kind)) return draw_patterned_row(draw, draw.init, row, values);
+        draw_structured_row(draw, row, values);
+        transform(draw, row * values.size(), values);
+      },
+      [&](std::size_t first, std::span<double> values) {
+        draw_declared(draw.init, draw.seed, first, values);
+        transform(draw, first, values);
+      },
+      [&](std::span<const double> values, std::span<std::byte> bytes) { encode(draw.dtype, values, bytes); });
   return {};
 }
 

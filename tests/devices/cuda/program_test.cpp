@@ -181,22 +181,22 @@ class Programs : public testing::Test {
 };
 
 TEST(SlotRecipes, RowsDrawnWhole_ComeFromTheWorker) {
-  model::InitSpec listed{model::InitKind::values};
-  listed.values = {0, 5, 9};
-  for (const auto& [init, bulk] : {std::pair{model::InitSpec{model::InitKind::integers, 0, 9}, false},
-                                   {{model::InitKind::indptr, 9}, true},
-                                   {{model::InitKind::distinct, 0, 9}, true},
-                                   {listed, true}}) {
+  const model::InitSpec listed{.kind = model::InitKind::values, .values = {0, 5, 9}};
+  using enum model::InitKind;
+  using enum model::DType;
+  for (const auto& [init, dtype, bulk] : {std::tuple{model::InitSpec{integers, 0, 9}, int32, false},
+                                          {{indptr, 9}, int32, true},
+                                          {{distinct, 0, 9}, int32, true},
+                                          {listed, int32, true},
+                                          {{integers, 0, 0x1p63}, int64, true}}) {
     model::Definition definition;
     definition.axes = {{"M", std::nullopt}};
-    definition.inputs.resize(1);
+    definition.inputs = definition.outputs = std::vector<model::TensorSpec>(1);
     definition.inputs[0].name = "ids";
-    definition.inputs[0].dtype = model::DType::int32;
-    definition.inputs[0].shape = std::vector<std::string>{"M"};
-    definition.outputs.resize(1);
-    definition.outputs[0].shape = std::vector<std::string>{"M"};
+    definition.inputs[0].dtype = dtype;
+    definition.inputs[0].shape = definition.outputs[0].shape = std::vector<std::string>{"M"};
     const model::Workload workload{"three", {{"M", 3}}, model::Role::race, 1.0};
-    const evaluation::SlotPlan plan{workload, {1, {}, {}, {3}}, {{init, model::DType::int32, {3}}}, 7};
+    const evaluation::SlotPlan plan{workload, {1, {}, {}, {3}}, {{init, dtype, {3}}}, 7};
     const auto recipe = slot_recipe(definition, plan);
     ASSERT_TRUE(recipe) << recipe.error().message;
     EXPECT_EQ(recipe->request.variants.at(0).at(0).bulk, bulk) << to_string(init);
