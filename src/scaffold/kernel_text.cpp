@@ -126,7 +126,7 @@ class KernelText {
     return {pointer_type(parameter, own) + " " + outer,
             type.form == ParameterForm::container
                 ? container_line(parameter, qualifier + element, value)
-                : local(qualifier + element + "* const " + parameter.name, value, language_)};
+                : local(qualifier + element + "* " + qualifier_of(parameter.name) + parameter.name, value, language_)};
   }
 
   std::string remove_const(const std::string& type, const std::string& value) const {
@@ -142,7 +142,7 @@ class KernelText {
     }
     const std::string pointed = cast_pointer(element + " (*)" + extents, value, language_);
     if (reference) return local(element + " (&" + parameter.name + ")" + extents, "*" + pointed, language_);
-    return local(element + " (*const " + parameter.name + ")" + extents, pointed, language_);
+    return local(element + " (*" + qualifier_of(parameter.name) + parameter.name + ")" + extents, pointed, language_);
   }
 
   /// A pointer where the body gets along with it, as loops that are to be made faster do; else a span.
@@ -156,7 +156,8 @@ class KernelText {
     }
     size = "static_cast<std::size_t>(" + size + ")";
     if (!use.as_pointer) {
-      return local("const std::span<" + element + "> " + parameter.name, "{" + value + ", " + size + "}", language_);
+      return local(qualifier_of(parameter.name) + "std::span<" + element + "> " + parameter.name,
+                   "{" + value + ", " + size + "}", language_);
     }
     return local(element + "* const " + parameter.name, value, language_) +
            (use.size ? local("const std::size_t " + parameter.name + "_size", size, language_) : "");
@@ -175,7 +176,7 @@ class KernelText {
   std::string qualifier_of(const std::string& name) const {
     const bool assigned =
         std::find(signature_.assigned.begin(), signature_.assigned.end(), name) != signature_.assigned.end();
-    return assigned ? "" : "const ";
+    return assigned || changes_variable(old_body_, name) ? "" : "const ";
   }
 
   const KernelParameter* parameter_of(const KernelAxis& axis) const {

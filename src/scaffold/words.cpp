@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <regex>
 
 #include "model/c_tokens.hpp"
 
@@ -134,6 +135,31 @@ std::vector<Word> words(std::string_view source) {
 bool has_word(std::string_view source, std::string_view name) {
   const std::vector<Word> all = words(source);
   return std::any_of(all.begin(), all.end(), [&](const Word& word) { return word.text == name; });
+}
+
+bool changes_variable(std::string_view source, std::string_view name) {
+  static const std::regex kAssigned(R"(^\s*(?:\+\+|--|=(?!=)|(?:[-+*/%&|^]|<<|>>)=))");
+  static const std::regex kStep(R"((?:\+\+|--)\s*$)");
+  static const std::regex kPointedTo(R"(\*\s*$)");
+  static const std::regex kAddress(R"((?:^|[^\w)\]&\s])\s*&\s*$)");
+  static const std::regex kExchange(R"(\b(?:swap|exchange|advance)\s*\([^()]*$)");
+  for (const Word& word : words(source)) {
+    if (word.text != name || word.is_number || word.is_qualified) continue;
+    // No operator and no call of these is longer.
+    constexpr std::size_t kFar = 80;
+    const std::size_t begin = word.offset - std::min(word.offset, kFar);
+    const std::string before(source.substr(begin, word.offset - begin));
+    const std::string behind(source.substr(word.offset + name.size(), kFar));
+    std::smatch operation;
+    const bool steps =
+        std::regex_search(before, kStep) || std::regex_search(before, kAddress) || std::regex_search(before, kExchange);
+    if (steps) return true;
+    if (!std::regex_search(behind, operation, kAssigned)) continue;
+    // `*p++` changes p, `*p = 0` what it points to.
+    const bool is_step = operation.str().ends_with("++") || operation.str().ends_with("--");
+    if (is_step || !std::regex_search(before, kPointedTo)) return true;
+  }
+  return false;
 }
 
 std::string change_words(std::string_view source,

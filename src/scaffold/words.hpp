@@ -24,6 +24,9 @@ std::vector<Word> words(std::string_view source);
 /// Whether the name stands in the text as a word of its own.
 bool has_word(std::string_view source, std::string_view name);
 
+/// Whether the text assigns, increments, decrements or swaps the variable itself, or takes its address.
+bool changes_variable(std::string_view source, std::string_view name);
+
 /// The text with every word replaced for which `change` gives another.
 std::string change_words(std::string_view source, const std::function<std::optional<std::string>(const Word&)>& change);
 

@@ -5,6 +5,7 @@
 #include "scaffold/programs.hpp"
 #include "scaffold/scaffold.hpp"
 #include "scaffold/winner_patch.hpp"
+#include "scaffold/words.hpp"
 #include "suites/task_folder.hpp"
 
 namespace accelopt::scaffold {
@@ -80,6 +81,42 @@ TEST_F(Kinds, SearchesThatEndEarly_CostTheirResultAlone) {
       "int main() { float x[3] = {1, 2, 3}; std::printf(\"%d\\n\", f(x, 1.5f, 3)); }",
       {.shapes = {"x=n"}, .axes = {"n=64"}, .inits = {"x=normal(0, 1)", "a=uniform(1, 3)"}});
   EXPECT_EQ(task.definition.cost.bytes, "4");
+}
+
+/// The lines of a kernel that make the function's own parameters.
+std::string locals_of(const std::string& function, const StatedTexts& stated) {
+  const Repository repository("kinds.cpp", function + "\n");
+  const auto report = made(*load_clang(), repository, stated);
+  EXPECT_TRUE(report.has_value()) << report.error().message;
+  return repository.read("task/baseline.cpp");
+}
+
+TEST_F(Kinds, PointersThatTheBodyAdvances_AreNotConst) {
+  const std::string loop = "{ float s = 0; while (n--) s += *x++; return s; }";
+  const StatedTexts stated{.shapes = {"x=n"}, .axes = {"n=64"}, .inits = kDrawX};
+  EXPECT_NE(locals_of("float f(float* x, int n) " + loop, stated).find(" float* x = const_cast"), std::string::npos);
+  const std::string other = "{ float s = 0; for (int i = 0; i < n; ++i) s += x[i]; return s; }";
+  EXPECT_NE(locals_of("float f(float* x, int n) " + other, stated).find(" float* const x = "), std::string::npos);
+  const std::string records =
+      "struct P { float x, y; };\nfloat f(const P* p, int n) "
+      "{ float s = 0; for (int i = 0; i < n; ++i, ++p) s += p->x * p->y; return s; }";
+  EXPECT_NE(
+      locals_of(records, {.shapes = {"p=n"}, .axes = {"n=64"}, .inits = {"p=normal(0, 1)"}}).find(" const P* p ="),
+      std::string::npos);
+  const std::string span =
+      "#include <span>\nfloat f(std::span<const float> x) "
+      "{ float s = 0; while (!x.empty()) { s += x[0]; x = x.subspan(1); } return s; }";
+  const std::string shifted = locals_of(span, stated);
+  EXPECT_NE(shifted.find("] std::span<const float> x ="), std::string::npos) << shifted;
+}
+
+TEST(ChangesVariable, SeesTheVariableAlone) {
+  for (const char* text : {"*p++ = 0;", "s += *++p;", "p = p + 1;", "p += 4;", "p >>= 1;", "g(&p);", "for (; ; --p)",
+                           "std::swap(p, q);", "std::swap(q, p);"})
+    EXPECT_TRUE(changes_variable(text, "p")) << text;
+  for (const char* text : {"*p = 0;", "*p += 1;", "p[0] = 1;", "p[0]++;", "(*p)++;", "p->x = 2;", "a = p;", "p == q;",
+                           "p <= q;", "a & p;", "f(i++, p);", "q.p = 0;", "// p = 0", "p1 = 2;"})
+    EXPECT_FALSE(changes_variable(text, "p")) << text;
 }
 
 TEST_F(Kinds, InPlace_IsInout) {
