@@ -108,6 +108,18 @@ ParameterType type_of(const syntax::Unit& unit, const syntax::Parameter& paramet
   return result;
 }
 
+std::string flat_declaration(const syntax::Parameter& parameter) {
+  static const std::regex kReference(R"((?:const )?([\w ]+?) ?&)");
+  static const std::regex kElement(R"(<(const )?([\w ]+)[,>])");
+  std::smatch found;
+  const bool is_const = parameter.is_const || parameter.type.starts_with("const ");
+  if (std::regex_match(parameter.value_type, found, kReference) && dtype_of(found[1]))
+    return found[1].str() + (is_const ? " " : "* ") + parameter.name;
+  const bool holds = std::regex_search(parameter.value_type, found, kElement) && dtype_of(found[2]);
+  const std::string element = holds ? found[2].str() : "float";
+  return (is_const || (holds && found[1].matched) ? "const " : "") + element + "* " + parameter.name;
+}
+
 std::string first_element(const ParameterType& type, const std::string& name) {
   if (type.form == ParameterForm::container) return name + ".data()";
   if (type.form != ParameterForm::array_reference && type.form != ParameterForm::array_pointer) return name;

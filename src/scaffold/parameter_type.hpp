@@ -33,6 +33,10 @@ struct ParameterType {
 
 ParameterType type_of(const syntax::Unit& unit, const syntax::Parameter& parameter);
 
+/// What a function of numbers and pointers alone would take in the place of a parameter of another type: "float k" of a
+/// const float&, "const float* m" of a const std::array<float, 16>&; of what holds no known number, floats.
+std::string flat_declaration(const syntax::Parameter& parameter);
+
 /// What a pointer to its first number is, as an expression: "x", "&x[0][0]", "x.data()".
 std::string first_element(const ParameterType& type, const std::string& name);
 

@@ -325,7 +325,7 @@ class SignatureReader {
     return "parameter " + parameter.name + " is a " + parameter.type +
            "; init takes numbers, pointers, arrays, std::span and std::vector& of numbers, and structs of equal ones.\n"
            "Give the work to a function of pointers, void " +
-           function_.name + "_flat(float* " + parameter.name + ", ...), call it from " + function_.name +
+           function_.name + "_flat(" + flat_declaration(parameter) + ", ...), call it from " + function_.name +
            ", and name that one";
   }
 

@@ -142,6 +142,23 @@ TEST_F(Kinds, ReadsBeforeItWrites_AsksForInout) {
   EXPECT_NE(refusal(f, {.outputs = {"x"}, .inouts = {"x"}}).find("--inout says both"), std::string::npos);
 }
 
+TEST_F(Kinds, Wrappers_TakeWhatTheParameterHolds) {
+  const StatedTexts stated{.outputs = {"y=n"}, .axes = {"n=64"}};
+  const std::string rest = ", float* y, int n) { for (int i = 0; i < n; ++i) y[i] = 1; }";
+  const auto advised = [&](const std::string& parameter) {
+    const std::string text = refusal(
+        "namespace std { template <class T, int N> struct array { T at[N]; T operator[](int) const; }; }\nvoid f(" +
+            parameter + rest,
+        stated);
+    const std::size_t begin = text.find("f_flat(");
+    return begin == std::string::npos ? text : text.substr(begin + 7, text.find(", ...") - begin - 7);
+  };
+  EXPECT_EQ(advised("const float& k"), "float k");
+  EXPECT_EQ(advised("double& k"), "double* k");
+  EXPECT_EQ(advised("const std::array<float, 16>& m"), "const float* m");
+  EXPECT_EQ(advised("std::array<int, 4>& m"), "int* m");
+}
+
 const std::string kLargest =
     "void f(const float* x, int* places, float* values, int rows, int n) {\n"
     "  for (int r = 0; r < rows; ++r) {\n    places[r] = 0;\n    for (int i = 0; i < n; ++i) {\n"
