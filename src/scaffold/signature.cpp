@@ -12,6 +12,7 @@
 #include "model/init.hpp"
 #include "model/task.hpp"
 #include "scaffold/conditional_stores.hpp"
+#include "scaffold/earlier_calls.hpp"
 #include "scaffold/unknown_extents.hpp"
 #include "scaffold/words.hpp"
 #include "suites/c_names.hpp"
@@ -415,11 +416,15 @@ class SignatureReader {
                                                    " where what it held before the call counts");
     }
     if (parameter.role != ParameterRole::output) return {};
-    if (first == effects.accesses.end()) {
+    const bool is_used = first != effects.accesses.end();
+    const bool reads = is_used && first->read;
+    const EarlierCall call =
+        earlier_call(unit_, function_, result_, parameter, is_used ? first->extent.begin : function_.body.end);
+    if (call != EarlierCall::fills && (!is_used || (reads && call == EarlierCall::unknown))) {
       result_.notes.push_back("init cannot see how " + function_.name + " uses " + parameter.name +
                               "; if it reads what " + parameter.name + " held before the call, give --inout " +
                               parameter.name + " instead of --out");
-    } else if (first->read) {
+    } else if (reads && call == EarlierCall::none) {
       return fail(ErrorCode::invalid_argument, function_.name + " reads " + parameter.name +
                                                    " before it writes it; give --inout " + parameter.name +
                                                    " instead of --out " + parameter.name);

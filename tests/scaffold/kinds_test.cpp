@@ -142,6 +142,30 @@ TEST_F(Kinds, ReadsBeforeItWrites_AsksForInout) {
   EXPECT_NE(refusal(f, {.outputs = {"x"}, .inouts = {"x"}}).find("--inout says both"), std::string::npos);
 }
 
+TEST_F(Kinds, FillsOfTheWhole_CountAsWrites) {
+  // Declared here: the library's headers take libclang seconds.
+  const auto notes = [](const std::string& body) {
+    const Repository repository("kinds.cpp",
+                                "extern \"C\" void* memset(void*, int, unsigned long);\n"
+                                "namespace std { using ::memset; void fill(int*, int*, int); int* fill_n(int*, int, "
+                                "int); }\n"
+                                "void clear(int* y);\nvoid f(int* y, const int* v, int m, int n) {\n" +
+                                    body + "\nfor (int i = 0; i < n; ++i) y[v[i]]++;\n}\n");
+    const auto report =
+        made(*load_clang(), repository,
+             {.shapes = {"v=n"}, .outputs = {"y=m"}, .axes = {"m=64", "n=500"}, .inits = {"v=integers(0, m)"}});
+    if (!report) return report.error().message;
+    return report->notes.empty() ? std::string() : report->notes.front();
+  };
+  for (const char* body : {"memset(y, 0, sizeof(y[0]) * m);", "std::memset(y, 0, m * sizeof(int));",
+                           "std::fill(y, y + m, 0);", "std::fill_n(y, m, 0);"})
+    EXPECT_EQ(notes(body), "") << body;
+  for (const char* body : {"memset(y, 0, m);", "std::fill(y, y + n, 0);", "std::fill(y + 1, y + m, 0);", "clear(y);",
+                           "if (n > 1) std::fill(y, y + m, 0);"})
+    EXPECT_NE(notes(body).find("init cannot see how f uses y"), std::string::npos) << body << notes(body);
+  EXPECT_NE(notes("").find("reads y before it writes it"), std::string::npos);
+}
+
 TEST_F(Kinds, Wrappers_TakeWhatTheParameterHolds) {
   const StatedTexts stated{.outputs = {"y=n"}, .axes = {"n=64"}};
   const std::string rest = ", float* y, int n) { for (int i = 0; i < n; ++i) y[i] = 1; }";
