@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <regex>
 #include <set>
 
 #include "base/files.hpp"
@@ -454,13 +455,29 @@ std::string open_macro(const std::string& source) {
   return "";
 }
 
+/// Which headers were not found, and what says where they are. Empty: all were.
+std::string missing_headers(const syntax::Unit& unit) {
+  static const std::regex kMissing("'([^']*)' file not found");
+  std::vector<std::string> names;
+  for (const syntax::Diagnostic& error : unit.errors) {
+    std::smatch found;
+    if (std::regex_search(error.message, found, kMissing)) names.push_back(found[1]);
+  }
+  if (names.empty()) return "";
+  return "the file includes a header that is not found (" + base::joined(names, ", ") +
+         "): let your build write a compile_commands.json with its -I (cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON, or "
+         "bear -- make)";
+}
+
 }  // namespace
 
 Result<Extract> extract_function(const syntax::Clang& clang, const std::string& source, model::Language language,
                                  const std::string& function, const HeaderFolders& folders) {
   std::string whole = with_macros(with_headers(source, folders), folders);
   TRY_ASSIGN(const syntax::Unit original, read_unit(clang, whole, language));
+  const std::string missing = missing_headers(original);
   const auto defined = find_function(original, function);
+  if (!defined && !missing.empty()) return fail(defined.error().code, defined.error().message + "\n" + missing);
   if (!defined && defined.error().code == ErrorCode::not_found && !folders.macros.empty()) {
     return fail(ErrorCode::not_found, defined.error().message + " (as your build compiles it, with " +
                                           base::joined(folders.macros, " ") + ")");
@@ -477,7 +494,7 @@ Result<Extract> extract_function(const syntax::Clang& clang, const std::string& 
   TRY_ASSIGN(const syntax::Function* const entry, find_function(unit, name));
   TRY_ASSIGN(const CallGraph graph, call_graph(unit, *entry));
   TRY_ASSIGN(Reduced kept, reduced(clang, unit, graph.needed, graph.callers));
-  Extract result{std::move(kept.source), name, {}};
+  Extract result{std::move(kept.source), name, {}, missing};
   if (kept.stopped) {
     result.notes.push_back("the file is too large to try what " + name +
                            " does not need; delete from baseline and reference what they do not use");
@@ -496,12 +513,9 @@ Result<Extract> extract_function(const syntax::Clang& clang, const std::string& 
                            ") may answer otherwise than your build; keep the branch that you mean in baseline and "
                            "reference");
   }
-  for (const syntax::Diagnostic& error : original.errors) {
-    if (error.message.find("file not found") != std::string::npos) {
-      result.notes.push_back("the file includes a header that is not there (" + error.message +
-                             "); what the function uses of it has to be written into baseline and reference");
-    }
-  }
+  if (!missing.empty())
+    result.notes.push_back(missing +
+                           "; else what the function uses of it has to be written into baseline and reference");
   return result;
 }
 

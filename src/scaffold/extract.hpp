@@ -47,6 +47,7 @@ struct Extract {
   std::string function;  ///< its qualified name
   std::vector<std::string>
       notes;  ///< what the user should know: headers that were not found, attributes that are left out
+  std::string missing_headers{};  ///< for an error that they may have caused: which, and how they are found; or empty
 };
 
 /// The text that still defines `function` with everything it uses: other functions, unused declarations and includes

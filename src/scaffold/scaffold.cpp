@@ -386,7 +386,10 @@ Result<Draft> make_draft(const syntax::Clang& clang, const ScaffoldOptions& opti
   // Values that the file gives to an axis are read before its names change.
   TRY_ASSIGN(const syntax::Function* const original, find_function(extracted, extract.function));
   TRY(refuse_variables(extracted, *original));
-  TRY_ASSIGN(const Signature signature, read_signature(extracted, *original, stated));
+  const auto read = read_signature(extracted, *original, stated);
+  if (!read && !extract.missing_headers.empty())
+    return fail(read.error().code, read.error().message + "\n" + extract.missing_headers);
+  TRY_ASSIGN(const Signature signature, read);
 
   const std::string kept = without_clashes(extracted, stated);
   std::optional<syntax::Unit> renamed;

@@ -166,6 +166,15 @@ TEST_F(Kinds, FillsOfTheWhole_CountAsWrites) {
   EXPECT_NE(notes("").find("reads y before it writes it"), std::string::npos);
 }
 
+TEST_F(Kinds, HeadersThatAreNotFound_AreNamedInErrors) {
+  const std::string why = refusal(
+      "#include \"d.h\"\nvoid f(const float* RESTRICT x, float* RESTRICT y, int n) "
+      "{ for (int i = 0; i < n; ++i) y[i] = 2 * x[i]; }",
+      {.shapes = {"x=n"}, .outputs = {"y=n"}, .axes = {"n=64"}});
+  EXPECT_NE(why.find("a header that is not found (d.h)"), std::string::npos) << why;
+  EXPECT_NE(why.find("compile_commands.json"), std::string::npos) << why;
+}
+
 TEST_F(Kinds, Wrappers_TakeWhatTheParameterHolds) {
   const StatedTexts stated{.outputs = {"y=n"}, .axes = {"n=64"}};
   const std::string rest = ", float* y, int n) { for (int i = 0; i < n; ++i) y[i] = 1; }";
