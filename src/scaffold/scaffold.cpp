@@ -15,6 +15,7 @@
 #include "scaffold/drawn_values.hpp"
 #include "scaffold/entry_content.hpp"
 #include "scaffold/extract.hpp"
+#include "scaffold/index_ranges.hpp"
 #include "scaffold/kernel_text.hpp"
 #include "scaffold/openmp.hpp"
 #include "scaffold/operator_task.hpp"
@@ -379,7 +380,7 @@ std::string note_on_unknown(const std::vector<std::string>& axes, const std::str
 
 Result<Draft> make_draft(const syntax::Clang& clang, const ScaffoldOptions& options, const std::string& source,
                          model::Language language) {
-  TRY_ASSIGN(const Stated stated, parse_stated(options.stated));
+  TRY_ASSIGN(Stated stated, parse_stated(options.stated));
   const HeaderFolders folders = header_folders_of(options.file);
   TRY_ASSIGN(Extract extract, extract_function(clang, source, language, options.function, folders));
   TRY_ASSIGN(const syntax::Unit extracted, read_unit(clang, extract.source, language));
@@ -390,6 +391,7 @@ Result<Draft> make_draft(const syntax::Clang& clang, const ScaffoldOptions& opti
   if (!read && !extract.missing_headers.empty())
     return fail(read.error().code, read.error().message + "\n" + extract.missing_headers);
   TRY_ASSIGN(const Signature signature, read);
+  const std::vector<std::string> ranges = name_index_ranges(*original, signature, stated);
 
   const std::string kept = without_clashes(extracted, stated);
   std::optional<syntax::Unit> renamed;
@@ -408,6 +410,7 @@ Result<Draft> make_draft(const syntax::Clang& clang, const ScaffoldOptions& opti
   draft.extension = language == model::Language::c ? ".c" : ".cpp";
   draft.notes = std::move(extract.notes);
   draft.notes.insert(draft.notes.end(), adapted.notes.begin(), adapted.notes.end());
+  draft.notes.insert(draft.notes.end(), ranges.begin(), ranges.end());
   Signature of_kernel = adapted;
   of_kernel.ties.clear();  // the reference alone writes them
   TRY_ASSIGN(const std::string definition, kernel_definition(of_kernel, "kernel", unit, *function));

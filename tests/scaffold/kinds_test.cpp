@@ -166,6 +166,36 @@ TEST_F(Kinds, FillsOfTheWhole_CountAsWrites) {
   EXPECT_NE(notes("").find("reads y before it writes it"), std::string::npos);
 }
 
+TEST_F(Kinds, RangesOfIndices_FollowTheAxis) {
+  const auto init_of = [](const std::string& body, const std::string& init) {
+    const Repository repository("kinds.cpp",
+                                "void f(const float* x, const int* p, float* y, int V, int D, int n) {\n"
+                                "  for (int i = 0; i < n; ++i) {\n    " +
+                                    body + "\n  }\n}\n");
+    const auto report = made(*load_clang(), repository,
+                             {.shapes = {"x=V,D", "p=n"},
+                              .outputs = {"y=n,D"},
+                              .axes = {"V=1000", "D=64", "n=512"},
+                              .inits = {"x=normal(0, 1)", "p=" + init}});
+    EXPECT_TRUE(report.has_value()) << report.error().message;
+    const std::string toml = repository.read("task/task.toml");
+    EXPECT_EQ(!report->notes.empty() && report->notes.front().find("p indexes x: ") == 0,
+              toml.find(", V)\"") != std::string::npos);
+    const std::size_t begin = toml.find("integers");
+    return toml.substr(begin, toml.find('"', begin) - begin);
+  };
+  const std::string direct = "for (int d = 0; d < D; ++d) y[i * D + d] = x[p[i] * D + d];";
+  EXPECT_EQ(init_of(direct, "integers(0, 1000)"), "integers(0, V)");
+  EXPECT_EQ(init_of(direct, "integers(0, 900)"), "integers(0, 900)") << "a range of its own";
+  EXPECT_EQ(init_of("const int at = p[i]; const float* row = x + at * D; for (int d = 0; d < D; ++d) y[i * D + d] = "
+                    "row[d];",
+                    "integers(0, 1000)"),
+            "integers(0, V)");
+  EXPECT_EQ(init_of("for (int d = 0; d < D; ++d) y[i * D + d] = x[d] * p[i];", "integers(0, 1000)"),
+            "integers(0, 1000)")
+      << "numbers, no places";
+}
+
 TEST_F(Kinds, HeadersThatAreNotFound_AreNamedInErrors) {
   const std::string why = refusal(
       "#include \"d.h\"\nvoid f(const float* RESTRICT x, float* RESTRICT y, int n) "

@@ -188,7 +188,12 @@ base::Result<std::vector<std::uint64_t>> Reference::call_over(std::optional<Aren
   if (bracket.end != Bracket::End::returned) {
     const std::string reason = live->death();
     live.reset();
-    return base::fail(ErrorCode::invalid_argument, "the task's reference " + reason);
+    const char* const hint =
+        reason.find("SIGSEGV") == std::string::npos
+            ? ""
+            : "\nWhere an input's numbers are places in another tensor, draw them in its extent in "
+              "every workload: init = \"integers(0, V)\", V being its axis";
+    return base::fail(ErrorCode::invalid_argument, "the task's reference " + reason + hint);
   }
   if (!layout.canaries_whole(call)) {
     return base::fail(ErrorCode::invalid_argument, "the task's reference wrote outside an output");
