@@ -16,6 +16,7 @@ constexpr auto kErrorCodeNames = std::to_array<Named<ErrorCode>>({{ErrorCode::in
                                                                   {ErrorCode::unauthenticated, "unauthenticated"},
                                                                   {ErrorCode::unavailable, "unavailable"},
                                                                   {ErrorCode::rate_limited, "rate_limited"},
+                                                                  {ErrorCode::quota_exceeded, "quota_exceeded"},
                                                                   {ErrorCode::timed_out, "timed_out"},
                                                                   {ErrorCode::cancelled, "cancelled"},
                                                                   {ErrorCode::exhausted, "exhausted"},

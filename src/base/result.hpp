@@ -26,6 +26,7 @@ enum class ErrorCode {
   unauthenticated,    ///< a key is missing or was refused
   unavailable,        ///< try again later: network, overload, a worker that died
   rate_limited,       ///< a server asked us to slow down
+  quota_exceeded,     ///< an account has no credit left; waiting does not help
   timed_out,          ///< a time limit passed
   cancelled,          ///< a stop was asked for
   exhausted,          ///< disk, memory or a budget is used up

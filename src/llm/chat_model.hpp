@@ -52,8 +52,9 @@ class ChatModel {
  public:
   virtual ~ChatModel() = default;
   /// Blocks until the whole answer is there, retrying what can be retried.
-  /// @error unauthenticated: 401 403; invalid_argument: 400 404 422; rate_limited, unavailable: still failing after all
-  /// retries;
+  /// @error unauthenticated: 401 403; quota_exceeded: the account has no credit left; invalid_argument: 400 404 413
+  /// 422;
+  ///        rate_limited, unavailable: still failing after all retries;
   ///        timed_out: a stall or the total limit. Ending: `stop` was asked for. Put off: whoever answers has not yet.
   virtual base::Outcome<ChatReply> chat(const ChatRequest& request, std::stop_token stop) = 0;
   /// The name to record with what it writes.

@@ -2,6 +2,7 @@
 // One try at one question over HTTP, whatever the API: sends the request, reads the answer as it arrives, and says of
 // every failure whether it may pass and what to check.
 #include <algorithm>
+#include <array>
 #include <mutex>
 #include <utility>
 
@@ -24,6 +25,11 @@ using std::chrono::milliseconds;
 constexpr int kMostDialects = 4;
 /// Of what a stream sends, at most this part may be text: the rest frames it.
 constexpr std::size_t kStreamBytesAByteOfText = 8;
+/// What OpenAI calls an account without credit, and one that may not be charged.
+constexpr std::array<std::string_view, 3> kQuotaCodes{"insufficient_quota", "billing_hard_limit_reached",
+                                                      "billing_not_active"};
+/// What Anthropic says of one, in a 400 without a code of its own.
+constexpr std::string_view kQuotaWords = "credit balance is too low";
 
 /// What the server sent, read as it arrived.
 struct Received {
@@ -44,6 +50,13 @@ bool is_stream(const http::Head& head) {
 
 bool begins_like_a_stream(std::string_view body) {
   return body.starts_with("data:") || body.starts_with("event:") || body.starts_with(':');
+}
+
+/// Whether the account has nothing left to pay with. "You exceeded your current quota" alone does not say so: it is
+/// Gemini's text for the limits of a minute, too.
+bool is_quota_exceeded(int status, std::string_view words, std::string_view code) {
+  return status == 402 || std::ranges::find(kQuotaCodes, code) != kQuotaCodes.end() ||
+         (status == 400 && words.find(kQuotaWords) != std::string_view::npos);
 }
 
 /// Takes events into the answer until the stream says it is done or one of them cannot be used.
@@ -291,12 +304,13 @@ class HttpProvider final : public ChatProvider {
                                         std::optional<milliseconds> retry_after) const {
     const std::string said = host_ + " (model " + options_.model + ") answers " + std::to_string(status) +
                              (words.empty() ? "" : ": " + words);
+    if (is_quota_exceeded(status, words, code)) {
+      return {{ErrorCode::quota_exceeded, said + "; check the account's balance and limits"}, Again::never};
+    }
     switch (status) {
       case 401:
       case 403:
         return {without_key({ErrorCode::unauthenticated, said + "; " + key_advice()}), Again::never};
-      case 402:
-        return {{ErrorCode::rate_limited, said + "; check the account's balance"}, Again::never};
       case 404:
         return {{ErrorCode::invalid_argument,
                  said + "; check base_url (" + options_.base_url + ") and that the server has this model"},
@@ -306,9 +320,6 @@ class HttpProvider final : public ChatProvider {
                  said + "; the prompt is too long for it: choose a model that takes a longer one"},
                 Again::never};
       case 429:
-        if (code == "insufficient_quota") {
-          return {{ErrorCode::rate_limited, said + "; check the account's balance and limits"}, Again::never};
-        }
         return {{ErrorCode::rate_limited, said + "; set requests_per_minute or lower max_concurrency, or wait"},
                 Again::yes,
                 retry_after};

@@ -16,7 +16,8 @@ namespace accelopt::search {
 /// The agents as a search uses them: every answer recorded and never asked for twice, its cost charged. May be used
 /// from many threads. What an answer lacks is as the agents say; ending: the budget allows no question more. A question
 /// that is refused for good is lost where others were answered.
-/// @error permission_denied: it is refused, and none was answered yet; unauthenticated: the key is.
+/// @error permission_denied: it is refused, and none was answered yet; unauthenticated: the key is; quota_exceeded: the
+/// account has no credit left.
 class Asker {
  public:
   /// All arguments outlive the asker.

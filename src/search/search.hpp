@@ -59,8 +59,8 @@ struct RunReport {
 
 /// Searches from the record on: steps that the journal holds are not done again, so the same call starts and resumes a
 /// run. The run must exist in the journal. Ending by a budget or `stops` is a result, not an error.
-/// @error invalid_argument: the baseline fails (the message says where); unauthenticated, unavailable: no model or
-/// device;
+/// @error invalid_argument: the baseline fails (the message says where); unauthenticated, quota_exceeded, unavailable:
+/// no model or device;
 ///        exhausted, permission_denied, io: the journal cannot be written. All of them leave the run resumable.
 base::Result<RunReport> run_search(const RunRequest& request, const RunPorts& ports, const Stops& stops);
 

@@ -89,8 +89,8 @@ ErrorCode parse_error_code(std::string_view name) {
   for (const ErrorCode code :
        {ErrorCode::invalid_argument, ErrorCode::parse, ErrorCode::not_found, ErrorCode::already_exists,
         ErrorCode::permission_denied, ErrorCode::unauthenticated, ErrorCode::unavailable, ErrorCode::rate_limited,
-        ErrorCode::timed_out, ErrorCode::cancelled, ErrorCode::exhausted, ErrorCode::corrupt, ErrorCode::unsupported,
-        ErrorCode::io}) {
+        ErrorCode::quota_exceeded, ErrorCode::timed_out, ErrorCode::cancelled, ErrorCode::exhausted, ErrorCode::corrupt,
+        ErrorCode::unsupported, ErrorCode::io}) {
     if (base::to_string(code) == name) return code;
   }
   return ErrorCode::internal;

@@ -229,12 +229,21 @@ TEST(EndpointModel, ARateLimitThatStaysIsRateLimited) {
 }
 
 TEST(EndpointModel, AnEmptyAccountIsNotTriedAgain) {
-  Fixture fixture(answers_in_turn(
-      {http_answer(429, R"({"error":{"message":"You exceeded your quota","code":"insufficient_quota"}})")}));
-  const base::Error error = fixture.failing();
-  EXPECT_EQ(error.code, ErrorCode::rate_limited);
-  EXPECT_TRUE(holds(error.message, "balance")) << error.message;
-  EXPECT_EQ(fixture.server.requests().size(), 1U);
+  const auto refused = [](int status, const char* code, const char* message) {
+    return http_answer(status, Json{{"error", {{"message", message}, {"code", code}}}}.dump());
+  };
+  for (const std::string& answer :
+       {refused(429, "insufficient_quota", "You exceeded your quota"), refused(402, "x", "pay first"),
+        refused(400, "billing_hard_limit_reached", "Billing hard limit has been reached"),
+        refused(400, "invalid_request_error", "Your credit balance is too low to access the API.")}) {
+    Fixture fixture(answers_in_turn({answer}));
+    const base::Error error = fixture.failing();
+    EXPECT_EQ(error.code, ErrorCode::quota_exceeded) << answer;
+    EXPECT_TRUE(holds(error.message, "balance")) << error.message;
+    EXPECT_EQ(fixture.server.requests().size(), 1U);
+  }
+  Fixture minute(answers_in_turn({refused(429, "RESOURCE_EXHAUSTED", "You exceeded your current quota")}));
+  EXPECT_EQ(minute.failing().code, ErrorCode::rate_limited) << "Gemini says so of a minute's limit";
 }
 
 TEST(EndpointModel, WaitsAsLongAsRetryAfterSays) {

@@ -144,9 +144,13 @@ TEST_F(AskerTest, RefusalAfterAnAnswer_LosesTheQuestionOnly) {
   EXPECT_FALSE(answer->value);
   EXPECT_EQ(answer->lost, "the server said no");
   EXPECT_EQ(resumed.asker.unanswered()->code, ErrorCode::permission_denied) << "not the command line's fault";
-  planner_fails(ErrorCode::unauthenticated);
   filtered.context.identity.plan = 2;
-  EXPECT_FALSE(resumed.asker.plan(filtered, Asker::input_hash(filtered), {}));
+  for (const ErrorCode code : {ErrorCode::unauthenticated, ErrorCode::quota_exceeded}) {
+    planner_fails(code);
+    const auto ended = resumed.asker.plan(filtered, Asker::input_hash(filtered), {});
+    ASSERT_FALSE(ended) << base::to_string(code) << " would refuse every other question, too";
+    EXPECT_EQ(ended.error().code, code);
+  }
 }
 
 TEST_F(AskerTest, EveryRole_IsRecordedAndCharged) {
