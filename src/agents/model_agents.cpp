@@ -22,6 +22,8 @@ using base::Result;
 constexpr int kTries = 2;
 /// Longest part of an unusable answer that is sent back with the reason, in bytes.
 constexpr std::size_t kRepeatedAnswerBytes = 64'000;
+/// The same of one that was cut off: it may have filled the context window, which has to hold a shorter one beside it.
+constexpr std::size_t kRepeatedCutBytes = 2'000;
 /// Longest part of what a withheld answer says that is told, in bytes.
 constexpr std::size_t kShownRefusalBytes = 200;
 
@@ -55,10 +57,9 @@ std::string cut_reason(const llm::ChatReply& reply) {
   return {};
 }
 
-void ask_again(llm::ChatRequest& request, const std::string& form, const std::string& answer,
-               const std::string& reason) {
+void ask_again(llm::ChatRequest& request, const std::string& form, std::string_view answer, const std::string& reason) {
   // Some servers refuse an empty message.
-  if (!answer.empty()) request.messages.push_back({llm::Speaker::assistant, answer.substr(0, kRepeatedAnswerBytes)});
+  if (!answer.empty()) request.messages.push_back({llm::Speaker::assistant, std::string(answer)});
   request.messages.push_back({llm::Speaker::user, "Your answer cannot be used: " + reason +
                                                       ". Answer again, in this form: " + form +
                                                       ". Nothing else is needed."});
@@ -120,7 +121,9 @@ base::Outcome<Answer<T>> ask(const Asked& asked, llm::ChatRequest request, const
         if (answer.lost.empty()) return answer;
       }
     }
-    ask_again(request, asked.form, answer.raw, answer.lost);
+    const bool is_cut = reply->finish == llm::Finish::cut_by_length;
+    ask_again(request, asked.form,
+              std::string_view(answer.raw).substr(0, is_cut ? kRepeatedCutBytes : kRepeatedAnswerBytes), answer.lost);
   }
   return answer;
 }

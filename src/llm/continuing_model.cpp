@@ -31,6 +31,12 @@ bool in_fence(std::string_view text) {
   return open;
 }
 
+/// Whether the server takes no such question (400, 413, 422): what there is has filled the context window, or the
+/// doubled limit is too high. It would refuse that each time.
+bool is_refusal(const base::NotDone& reason) {
+  return reason.why == base::Why::failed && reason.code == base::ErrorCode::invalid_argument;
+}
+
 class ContinuingModel final : public ChatModel {
  public:
   ContinuingModel(ChatModel& model, ContinuePolicy policy) : model_(model), policy_(policy) {}
@@ -50,10 +56,14 @@ class ContinuingModel final : public ChatModel {
         next.messages.push_back({Speaker::assistant, whole.text});
         next.messages.push_back({Speaker::user, kGoOn});
       }
-      TRY_ASSIGN(const ChatReply more, model_.chat(next, stop));
-      whole.text = join_parts(std::move(whole.text), more.text);
-      whole.finish = more.finish;
-      whole.usage += more.usage;
+      const auto more = model_.chat(next, stop);
+      if (!more) {
+        if (is_refusal(more.error())) return whole;
+        return tl::make_unexpected(more.error());
+      }
+      whole.text = join_parts(std::move(whole.text), more->text);
+      whole.finish = more->finish;
+      whole.usage += more->usage;
     }
     return whole;
   }

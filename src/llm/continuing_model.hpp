@@ -17,9 +17,10 @@ struct ContinuePolicy {
 
 /// A model that has the rest of a cut answer said: a follow-up question with what there is asks it to go on, and the
 /// parts are joined. An answer of which nothing was said, because reasoning took the whole limit, is asked for again
-/// with twice the limit, where the limit is known. What is cut even so stays `cut_by_length`, for whoever asked to
-/// refuse: no part is ever passed off as a whole. Each part is a question of its own to the inner model, labelled
-/// "LABEL part1", ...; the reply's usage is that of all of them. The inner model must outlive it.
+/// with twice the limit, where the limit is known. What is cut even so, or whose rest the server refuses to be asked
+/// for, stays `cut_by_length`, for whoever asked to refuse: no part is ever passed off as a whole. Each part is a
+/// question of its own to the inner model, labelled "LABEL part1", ...; the reply's usage is that of all of them. The
+/// inner model must outlive it.
 std::unique_ptr<ChatModel> make_continuing_model(ChatModel& model, ContinuePolicy policy = {});
 
 /// `first` with what a model said when it was asked to go on: an unfinished last line that it began again is not

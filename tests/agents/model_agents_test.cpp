@@ -359,6 +359,19 @@ TEST(ModelAgents, ACutOrWithheldAnswerIsNotTakenForWhole) {
   }
 }
 
+TEST(ModelAgents, CutAnswer_IsRepeatedInShort) {
+  const model::Task task = example_task();
+  ScriptedChatModel model([](const llm::ChatRequest&, std::size_t turn) -> base::Result<llm::ChatReply> {
+    auto reply = ScriptedChatModel::text_reply(turn == 0 ? "Title: Half\n" + std::string(50'000, 'x') : kPlanAnswer);
+    if (turn == 0) reply.finish = llm::Finish::cut_by_length;
+    return reply;
+  });
+  ASSERT_TRUE(make_model_planner(model, prompts())->plan(example_plan_question(task), {})->value.has_value());
+  const std::string repeated = model.requests().at(1).messages.at(2).text;
+  EXPECT_TRUE(repeated.starts_with("Title: Half"));
+  EXPECT_LT(repeated.size(), 4'000U) << "what filled the context window leaves no room for another answer";
+}
+
 TEST(ModelAgents, ARefusalIsShown) {
   const model::Task task = example_task();
   ScriptedChatModel model([](const llm::ChatRequest&, std::size_t) -> base::Result<llm::ChatReply> {

@@ -87,6 +87,21 @@ TEST(ContinuingModel, AFailureOfALaterPartIsAFailure) {
   EXPECT_EQ(reply.error().code, base::ErrorCode::unavailable);
 }
 
+TEST(ContinuingModel, RefusedContinuation_LeavesThePartCut) {
+  for (const char* first : {"a part that fills the context window", ""}) {
+    ScriptedChatModel inner([first](const ChatRequest&, std::size_t turn) -> base::Result<ChatReply> {
+      if (turn == 0) return cut(first);
+      return base::fail(base::ErrorCode::invalid_argument, "400: maximum context length");
+    });
+    const auto reply = make_continuing_model(inner, {.max_output_tokens = 1'000})->chat(cut_question(), {});
+    ASSERT_TRUE(reply.has_value()) << reply.error().message;
+    EXPECT_EQ(reply->text, first);
+    EXPECT_EQ(reply->finish, Finish::cut_by_length);
+    EXPECT_EQ(reply->usage.calls, 1) << "the part was paid for";
+    EXPECT_EQ(inner.requests().size(), 2U);
+  }
+}
+
 TEST(JoinParts, PutsThemTogetherAsTheyAre) {
   EXPECT_EQ(join_parts("int a = 1", "2;\n"), "int a = 12;\n");
   EXPECT_EQ(join_parts("", "all"), "all");
