@@ -39,6 +39,7 @@ struct Received {
   std::string body{};                        ///< of an answer that is not a stream
   std::optional<WireProblem> problem{};      ///< that ended the reading
   std::optional<WireProblem> passed_over{};  ///< why the first event that was passed over is no part of an answer
+  bool accepted = false;                     ///< a 2xx: the server answers, and charges for it
   bool done = false;                         ///< the stream said so
   bool too_long = false;
 };
@@ -83,6 +84,7 @@ http::Flow take_events(Received& received, const std::vector<std::string>& event
 }
 
 http::Flow take_piece(Received& received, const http::Head& head, std::string_view piece) {
+  received.accepted = head.status / 100 == 2;
   if (is_stream(head)) return take_events(received, received.events.feed(piece));
   received.body += piece;
   received.too_long = received.body.size() > received.longest_text;
@@ -114,8 +116,9 @@ class HttpProvider final : public ChatProvider {
       // Who names a time that nobody waits for has this question given up, and holds up no other.
       const auto refused_for = head.status == 429 ? too_long_reset(limits) : std::nullopt;
       if (gate_ && !refused_for) gate_->learn(limits);
+      received.accepted = head.status / 100 == 2;
       if (received.too_long) return tl::make_unexpected(with_usage(of_length(received), request, received));
-      if (head.status / 100 == 2) return read_reply(request, head, received);
+      if (received.accepted) return read_reply(request, head, received);
       const auto other = head.status == 400 || head.status == 422
                              ? wire_.other_dialect(server_words(received.body, options_.key), dialect, settings())
                              : std::nullopt;
@@ -207,14 +210,23 @@ class HttpProvider final : public ChatProvider {
     if (options_.price) usage.usd = cost_usd(usage, *options_.price);
   }
 
-  /// A broken answer costs what the server has told of it. Of one that fell silent or that was broken off from here
-  /// nothing need have been told: the server had the question all the same.
+  /// A broken answer costs the prompt and the text that had come, or what the server has told where that is more: the
+  /// answer's tokens are often told at its end alone. One that fell silent or was broken off from here costs the prompt
+  /// although nothing had come: the server had the question. An error in place of an answer costs what the server says.
   [[nodiscard]] Failure with_usage(Failure failure, const ChatRequest& request, const Received& received) const {
-    const bool left = failure.error.code == ErrorCode::timed_out || failure.error.code == ErrorCode::cancelled;
-    if (!left && !received.reader->has_usage()) return failure;
     const ChatReply& so_far = received.reader->reply();
+    const bool left = failure.error.code == ErrorCode::timed_out || failure.error.code == ErrorCode::cancelled;
+    const bool is_error = received.problem && received.problem->kind == WireProblem::Kind::server_error;
+    const bool begun = received.accepted && !(is_error && so_far.text.empty());
+    if (!left && !begun && !received.reader->has_usage()) return failure;
+    // Of an answer that is no stream, what broke off was not read.
+    const std::string& text = begun && so_far.text.empty() ? received.body : so_far.text;
     failure.used = so_far.usage;
-    complete(failure.used, request, so_far.text);
+    if (const std::int64_t came = estimated_tokens(text.size()); failure.used.output_tokens < came) {
+      failure.used.output_tokens = came;
+      failure.used.estimated_calls = 1;
+    }
+    complete(failure.used, request, text);
     return failure;
   }
 

@@ -32,7 +32,7 @@ struct Failure {
   Again again = Again::never;
   std::optional<std::chrono::milliseconds> retry_after{};  ///< the server asked for this much patience
   bool answered = true;                                    ///< false: nothing at all came from the server
-  model::Usage used{};                                     ///< by a try that broke off, as far as the server told
+  model::Usage used{};  ///< by a try that broke off: told by the server, or estimated
 };
 
 class ChatProvider {

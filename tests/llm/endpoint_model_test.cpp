@@ -10,6 +10,7 @@
 #include "base/json.hpp"
 #include "fakes/fake_clock.hpp"
 #include "fakes/socket_server.hpp"
+#include "llm/price.hpp"
 
 namespace accelopt::llm {
 namespace {
@@ -56,6 +57,7 @@ struct Fixture {
   FakeClock clock;
   EndpointOptions options;
   std::unique_ptr<ChatModel> model;
+  model::Usage unanswered;  ///< of chats that failed
 
   explicit Fixture(Handler handler) : server(std::move(handler)) {
     options.base_url = server.url() + "/v1";
@@ -73,6 +75,7 @@ struct Fixture {
     ChatRequest request;
     request.label = "planner i0.b0.p0 try0";
     request.messages = {{Speaker::system, "rules"}, {Speaker::user, "question"}};
+    request.on_unanswered = [this](const model::Usage& used) { unanswered += used; };
     return model->chat(request, std::move(stop));
   }
   /// The error of a chat that must fail; checks that it holds host and no key.
@@ -363,6 +366,35 @@ TEST(EndpointModel, RetriesAnErrorInTheMiddleOfAStream) {
   const auto reply = fixture.chat();
   ASSERT_TRUE(reply.has_value()) << reply.error().message;
   EXPECT_EQ(reply->text, "whole");
+}
+
+TEST(EndpointModel, AnswersThatBreakOff_CostTheirPromptAndText) {
+  constexpr std::size_t kPromptBytes = 13;  // "rules" and "question"
+  const std::string half(600, 'x');
+  const auto used_by = [](const Handler& handler) {
+    Fixture fixture(handler);
+    fixture.options.retry.max_tries = 2;
+    EXPECT_FALSE(fixture.chat().has_value());
+    return fixture.unanswered;
+  };
+  const auto ended = answers_in_turn({http_answer(200, chunk(half), "text/event-stream")});
+  const auto broken = [&half](const ReceivedRequest&, const Wire& wire) {
+    wire.send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 9999\r\n\r\n" + chunk(half));
+    return Then::close;
+  };
+  const auto failed = answers_in_turn(
+      {http_answer(200, chunk(half) + "data: {\"error\":{\"message\":\"engine died\"}}\n\n", "text/event-stream")});
+  for (const Handler& handler : {Handler(ended), Handler(broken), Handler(failed)}) {
+    const model::Usage used = used_by(handler);
+    EXPECT_EQ(used.input_tokens, 2 * estimated_prompt_tokens(kPromptBytes, 2));
+    EXPECT_EQ(used.output_tokens, 2 * estimated_tokens(half.size()));
+    EXPECT_GT(used.estimated_calls, 0);
+  }
+  const model::Usage silent = used_by(answers_in_turn({http_answer(200, "", "text/event-stream")}));
+  EXPECT_EQ(silent.input_tokens, 2 * estimated_prompt_tokens(kPromptBytes, 2)) << "the server had the question";
+  const std::string refusal = "data: {\"error\":{\"message\":\"overloaded\"}}\n\n";
+  EXPECT_EQ(used_by(answers_in_turn({http_answer(200, refusal, "text/event-stream")})).tokens(), 0);
+  EXPECT_EQ(used_by(answers_in_turn({error_answer(500, "engine died")})).tokens(), 0);
 }
 
 TEST(EndpointModel, AStallIsTriedOnceMore) {
