@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "model/judges.hpp"
+#include "journal/usage.hpp"
 #include "report/format.hpp"
 #include "report/text_table.hpp"
 
@@ -70,10 +70,8 @@ std::map<std::string, model::Usage> usage_by_plan(const std::vector<journal::Ste
 }
 
 RoleUsage usage_by_role(const std::vector<journal::StepRecord>& steps) {
-  RoleUsage usage;
+  RoleUsage usage{journal::usage_by_role(steps)};
   for (const journal::StepRecord& step : steps) {
-    const std::string payer(model::payer_of_step(step.key.kind));
-    if (!payer.empty()) usage.by_role[payer] += step.usage;
     const auto kind = model::step_kind(step.key.kind);
     if (model::role_of(kind) == model::AgentRole::planner && step.output.is_object() &&
         step.output.value("answered", false))
@@ -82,12 +80,13 @@ RoleUsage usage_by_role(const std::vector<journal::StepRecord>& steps) {
   return usage;
 }
 
+void count_usage_on_record(search::RunResult& result, const std::vector<journal::StepRecord>& steps) {
+  for (const auto& [role, usage] : journal::usage_by_role(steps)) result.usage[role] = usage;
+}
+
 void count_all_on_record(search::RunResult& result, const std::vector<journal::StepRecord>& steps,
                          const base::Json& earlier) {
-  for (const auto& [role, usage] : usage_by_role(steps).by_role) {
-    model::Usage& own = result.usage[role];
-    if (usage.calls > own.calls) own = usage;
-  }
+  count_usage_on_record(result, steps);
   const auto builds = std::ranges::count_if(
       steps, [](const journal::StepRecord& step) { return model::step_kind(step.key.kind) == model::StepKind::build; });
   result.evaluations = std::max(result.evaluations, static_cast<int>(builds));

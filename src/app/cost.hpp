@@ -30,6 +30,9 @@ struct RoleUsage {
 };
 RoleUsage usage_by_role(const std::vector<journal::StepRecord>& steps);
 
+/// What a run's result says it used becomes what is on record: the search knows of questions that ended alone.
+void count_usage_on_record(search::RunResult& result, const std::vector<journal::StepRecord>& steps);
+
 /// Of a run that was interrupted: usage and evaluations become those of all `steps` on record, of which a session that
 /// still read them has met a part; counts of attempts, rounds and lessons those of the `earlier` result (null: there is
 /// none) where it was further along.

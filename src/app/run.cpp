@@ -176,7 +176,8 @@ class Session {
     if (const auto tested = have_tests_written(); !tested) return without_tests(tested.error());
     TRY_ASSIGN(search::RunResult result, search());
     result.tests = tests_;
-    TRY(count_earlier_sessions(result));
+    TRY(ask_which_is_easier_to_read(result));
+    TRY(count_what_is_on_record(result));
     TRY(compare_winner_with_arms(result));
     result.noise = control_->noise();
     if (result.estimate.is_null()) {
@@ -321,7 +322,7 @@ class Session {
     result.reason = why.message;
     result.usage = control_->budget().by_role();
     questions_put_off_ = waits ? 1 : 0;
-    TRY(count_earlier_sessions(result));
+    TRY(count_what_is_on_record(result));
     return record_end(std::move(result));
   }
 
@@ -395,18 +396,23 @@ class Session {
     return {};
   }
 
-  /// One that was interrupted may have read its record in part.
-  base::Result<void> count_earlier_sessions(search::RunResult& result) {
-    if (result.outcome != search::RunOutcome::interrupted) return {};
+  /// A run that was interrupted may have read its record in part; of any, some questions need not have ended.
+  base::Result<void> count_what_is_on_record(search::RunResult& result) {
     TRY_ASSIGN(const auto steps, journal_.steps(run_.id));
-    count_all_on_record(result, steps, run_.result.value_or(Json()));
+    if (result.outcome == search::RunOutcome::interrupted)
+      count_all_on_record(result, steps, run_.result.value_or(Json()));
+    else
+      count_usage_on_record(result, steps);
     return {};
   }
 
   /// Of simpler code, the reviewer of a critical run. Without an answer it is called simpler and no more; where
   /// somebody may still give one, the run waits.
   base::Result<void> ask_which_is_easier_to_read(search::RunResult& result) {
-    if (result.goal != refactor::to_string(refactor::Goal::readability)) return {};
+    const bool has_reviewer = run_.task.repo && gates_ != nullptr && settings_.search.developers > 0;
+    if (!has_reviewer || result.outcome != search::RunOutcome::improved ||
+        result.goal != refactor::to_string(refactor::Goal::readability))
+      return {};
     TRY_ASSIGN(auto checked, base::decode<refactor::CheckResult>(result.confirmation->details, "the confirmation"));
     const auto base = [&](const std::string& path) -> base::Result<std::string> {
       for (const model::SourceFile& file : run_.task.baseline.sources) {
@@ -416,22 +422,21 @@ class Session {
     };
     const CriticalPorts ports = critical(model::kReviewerRole);
     TRY_ASSIGN(const review::Standing standing, standing_on_record(ports.workspace, ports.chat->name()));
-    const auto usage =
+    const auto asked =
         ask_preference({.chat = ports.chat,
                         .seed = run_.seed,
                         .stop = control_->stops().wind_down,
                         .at_once = ports.at_once,
                         .put_off = [this](std::size_t count) { questions_put_off_ = static_cast<int>(count); }},
                        standing.weight, refactor::code_language(run_.task.repo->language), base, checked);
-    if (!usage && usage.error().why == base::Why::put_off) {
+    if (!asked && asked.error().why == base::Why::put_off) {
       result.outcome = search::RunOutcome::waiting;
       return {};
     }
-    if (!usage) {
-      note("which of the two is easier to read was not asked: " + usage.error().message);
+    if (!asked) {
+      note("which of the two is easier to read was not asked: " + asked.error().message);
       return {};
     }
-    result.usage[std::string(model::kReviewerRole)] += *usage;
     result.confirmation->details = checked;
     result.confirmation->notes.push_back(
         refactor::describe(checked.readability->preference, checked.readability->reviewer));
@@ -439,9 +444,6 @@ class Session {
   }
 
   base::Result<search::RunResult> record_end(search::RunResult result) {
-    if (run_.task.repo && result.outcome == search::RunOutcome::improved && gates_ != nullptr &&
-        settings_.search.developers > 0)
-      TRY(ask_which_is_easier_to_read(result));
     const bool is_waiting = result.outcome == search::RunOutcome::waiting;
     const bool is_interrupted = result.outcome == search::RunOutcome::interrupted;
     if (is_interrupted && control_->asked() == journal::Request::stop_now && !shell_.stops.wind_down.stop_requested())

@@ -33,8 +33,8 @@ inline std::string_view asked_of_label(std::string_view label) {
   return role ? to_string(*role) : judge_of_label(label);
 }
 
-/// Whose the usage of a step of this name is, in sums that count everything once: the one that answered it, or that was
-/// asked in vain. Empty: nobody's; a chat's is that of the question that it is part of.
+/// Whose the usage of a step of this name is, of questions that ended or got no answer: the one that answered it, or
+/// that was asked in vain. Empty: nobody's; a chat's is that of the question that it is part of, if that ended.
 inline std::string_view payer_of_step(std::string_view name) {
   const auto kind = step_kind(name);
   if (kind == StepKind::unanswered) return asked_of_label(step_suffix(name));

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "model/judges.hpp"
+#include "journal/usage.hpp"
 
 namespace accelopt::report {
 namespace {
@@ -62,6 +62,8 @@ class Story {
     out_.run = record.run;
     out_.learned = record.experiences;
     for (const StepRecord& step : record.steps) take(step);
+    out_.usage = journal::usage_by_role(record.steps);
+    std::erase_if(out_.usage, [](const auto& one) { return one.second.calls == 0; });
     for (const model::Event& event : record.events) std::visit([this](const auto& own) { hear(own); }, event);
     if (out_.rounds.empty()) rounds_from_decisions();
     out_.timeline = timeline_of(record.steps);
@@ -74,8 +76,6 @@ class Story {
  private:
   void take(const StepRecord& step) {
     const auto kind = model::step_kind(step.key.kind);
-    if (const std::string payer(model::payer_of_step(step.key.kind)); !payer.empty() && step.usage.calls > 0)
-      out_.usage[payer] += step.usage;
     if (kind == StepKind::open) take_opening(step.output);
     if (kind == StepKind::plan || kind == StepKind::plans) take_plans(step);
     if (kind == StepKind::execute || kind == StepKind::fix) take_answer(step);

@@ -60,6 +60,25 @@ TEST(Cost, OfQuestionsWithoutAnAnswer_IsTheirRoles) {
   EXPECT_EQ(usage.by_role.at("tester").total_usd(), 12.0);
 }
 
+TEST(Cost, PaidAnswersOfQuestionsThatDidNotEnd_CountOnce) {
+  const auto step = [](const std::string& kind, double usd) {
+    return journal::StepRecord{.key = {{}, kind}, .input_hash = {}, .output = {}, .usage = calls(1, usd)};
+  };
+  search::RunResult result;  // of a search that knows of one plan alone
+  result.usage["planner"] = calls(1, 1);
+  result.usage["fixer"] = {};
+  count_usage_on_record(
+      result, {step("chat:planner i0.b0.p0 try0", 1), step("plan", 1), step("chat:planner i0.b0.p1 try0", 2),
+               step("chat:executor i0.b0.p0.a0 try0", 4), step("unanswered:executor i0.b0.p0.a0 try0 part1 @1-1", 8),
+               step("chat:summarizer i0.b0.p0 try0", 16), step("chat:reviewer pair 0a try0", 32), step("open", 0)});
+  EXPECT_EQ(result.usage.at("planner").total_usd(), 3.0) << "an answer is part of the question that ended with it";
+  EXPECT_EQ(result.usage.at("executor").total_usd(), 12.0);
+  EXPECT_EQ(result.usage.at("executor").calls, 2);
+  EXPECT_EQ(result.usage.at("summarizer").total_usd(), 16.0);
+  EXPECT_EQ(result.usage.at("reviewer").total_usd(), 32.0);
+  EXPECT_EQ(result.usage.at("fixer").calls, 0);
+}
+
 TEST(Cost, OfARunInterruptedWhileItCaughtUp_IsThatOfItsRecord) {
   const auto step = [](const std::string& kind, std::int64_t count) {
     return journal::StepRecord{.key = {{}, kind}, .input_hash = {}, .output = {}, .usage = calls(count, 1)};

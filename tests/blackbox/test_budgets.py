@@ -81,6 +81,15 @@ class Budgets(support.TestCase):
         self.assertAlmostEqual(usage["usd_a_plan"] * result["plans"], usage["usd"], places=9)
         self.assertAlmostEqual(usage["usd_a_gain"] * result["gains"], usage["usd"], places=9)
 
+    def test_an_answer_whose_rest_the_budget_refuses_is_paid_for(self):
+        cut = [{"text": "```cpp\nvoid ker", "finish": "length", "usage": {"prompt_tokens": 1000, "completion_tokens": 30_000}}]
+        server = self.server(chat_script.steady_script(executor=cut))
+        finished = self.run_with(server, "--max-tokens", 60_000, *support.steady_worker())
+        self.assertEqual((finished.code, finished.last["stopped_by"]), (4, "max_tokens"), finished)
+        answered = len(server.answered("executor"))
+        self.assertEqual(finished.last["usage"]["calls"]["executor"], answered, finished)
+        self.assertGreaterEqual(self.tokens(finished.last), 31_000 * answered)
+
     def test_evaluations(self):
         server = self.server(chat_script.script(executor=MANY_KERNELS))
         result = self.check_end(self.run_with(server, "--max-evaluations", 4), "max_evaluations")
