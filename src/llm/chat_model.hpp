@@ -36,6 +36,9 @@ struct ChatRequest {
   /// Called before chat() returns without an answer, with what the question used all the same. Not called where nothing
   /// was used.
   std::function<void(const model::Usage&)> on_unanswered{};
+  /// Called with what a try used that gave no answer, before it is tried again; false: it is not. Not called where
+  /// nothing was used.
+  std::function<bool(const model::Usage&)> may_try_again{};
 };
 
 enum class Finish { complete, cut_by_length, filtered };

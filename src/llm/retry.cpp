@@ -50,6 +50,9 @@ class RetryingModel final : public ChatModel {
       const int tries = heard_ ? policy_.max_tries : std::min(policy_.max_tries, policy_.max_tries_unheard);
       if (tried >= tries || tries_that_cost_a_limit > 1) return given_up(failure.error, tried);
       if (failure.retry_after > policy_.longest_retry_after) return asks_too_much(failure);
+      if (failure.used.tokens() > 0 && request.may_try_again && !request.may_try_again(failure.used)) {
+        return given_up(base::with_context(failure.error, "the budget has no room for another"), tried);
+      }
       const milliseconds wait = wait_before_next(request.label, tried, failure);
       if (policy_.notice && (!heard_ || begins_long_wait(wait))) {
         const std::string again = heard_ ? "asked again in " + seconds_text(wait) + ", try " : "try ";

@@ -276,6 +276,13 @@ Budget::Reservation::~Reservation() {
   if (budget_ != nullptr) settle({});
 }
 
+bool Budget::Reservation::grow(const Amounts& used) {
+  const std::scoped_lock lock(budget_->mutex_);
+  amounts_ = sum(amounts_, used);
+  budget_->reserved_ = sum(budget_->reserved_, used);
+  return !budget_->exceeded_by(Use::asking, {budget_->reserved_.tokens, budget_->reserved_.usd, 0});
+}
+
 void Budget::Reservation::settle(const Amounts& used) {
   Budget& budget = *std::exchange(budget_, nullptr);
   const std::scoped_lock lock(budget.mutex_);

@@ -93,6 +93,9 @@ class Budget {
     Reservation(const Reservation&) = delete;
     Reservation& operator=(const Reservation&) = delete;
     ~Reservation();
+    /// Adds what a part of the work has used that has to be done again. False: with all that is reserved, that
+    /// exceeds a limit, and it should not be.
+    [[nodiscard]] bool grow(const Amounts& used);
     /// Puts what was really used in its place.
     void settle(const Amounts& used);
 

@@ -83,6 +83,7 @@ class BudgetedChat final : public llm::ChatModel {
     model::Usage lost;
     llm::ChatRequest asked = request;
     asked.on_unanswered = [&lost](const model::Usage& usage) { lost += usage; };
+    if (!reviewing) asked.may_try_again = [&](const model::Usage& broken) { return reservation.grow(amounts(broken)); };
     auto reply = model_.chat(asked, either.get_token());
     if (!reply) {
       reservation.settle(amounts(lost));

@@ -105,6 +105,21 @@ Outcome broken_off(std::int64_t output_tokens) {
   return tl::make_unexpected(failure);
 }
 
+TEST(RetryingModel, PaidTry_IsRepeatedOnlyWithinTheBudget) {
+  RetryFixture fixture({failure(Again::yes), broken_off(7), broken_off(11), answer("hi")});
+  ChatRequest request;
+  std::vector<std::int64_t> paid;
+  request.may_try_again = [&](const model::Usage& used) {
+    paid.push_back(used.output_tokens);
+    return paid.size() < 2;
+  };
+  const auto reply = fixture.model->chat(request, {});
+  ASSERT_FALSE(reply.has_value());
+  EXPECT_EQ(reply.error().code, ErrorCode::unavailable);
+  EXPECT_NE(reply.error().message.find("the budget has no room for another"), std::string::npos);
+  EXPECT_EQ(paid, (std::vector<std::int64_t>{7, 11})) << "what cost nothing is tried again in any case";
+}
+
 TEST(RetryingModel, CountsWhatBrokenAnswersTook) {
   RetryFixture fixture({broken_off(7), broken_off(11), answer("hi")});
   const auto reply = fixture.chat();

@@ -125,6 +125,30 @@ class SilentModel final : public llm::ChatModel {
   model::Usage used;
 };
 
+/// Tries for as long as it may; each try costs a million tokens.
+class BrokenModel final : public llm::ChatModel {
+ public:
+  Outcome<llm::ChatReply> chat(const llm::ChatRequest& request, std::stop_token) override {
+    const model::Usage used{.input_tokens = 1'000'000};
+    do ++tries;
+    while (request.may_try_again(used));
+    return base::fail(ErrorCode::unavailable, "it broke off");
+  }
+  [[nodiscard]] std::string name() const override { return "broken"; }
+
+  int tries = 0;
+};
+
+TEST(BudgetedChat, TriesThatBreakOff_StayWithinTheBudget) {
+  BrokenModel model;
+  Budget budget({.max_usd = 5.0});
+  const ChatTerms terms{.price = llm::Price{2, 2, 4}, .max_output_tokens = 10, .keep_unanswered = {}};
+  llm::ChatRequest question;
+  question.label = "planner i0.b0.p0 try0";
+  EXPECT_FALSE(make_budgeted_chat(model, terms, budget)->chat(question, {}));
+  EXPECT_EQ(model.tries, 3) << "of $2 each; only the last exceeds $5";
+}
+
 TEST_F(RecorderTest, QuestionWithoutAnAnswer_IsPaidForInLaterSessions) {
   SilentModel model;
   model.used = {.input_tokens = 1'000'000, .estimated_calls = 3};
