@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import dataclasses
 import json
 import os
 import pathlib
+import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -16,8 +19,9 @@ from typing import Any, Mapping, Sequence
 __all__ = ["AcceloptError", "Evaluation", "Interval", "Result", "best", "evaluate", "optimize"]
 
 PathLike = str | os.PathLike[str]
+_INTERRUPTED = 130
 _ENDED = (0, 3, 5, 6)  # exit codes with which a command has printed its object
-_RUN_ENDED = (*_ENDED, 4, 130)  # those of a run that a budget or a stop ended, too
+_RUN_ENDED = (*_ENDED, 4, _INTERRUPTED)  # those of a run that a budget or a stop ended, too
 
 
 class AcceloptError(RuntimeError):
@@ -98,11 +102,48 @@ def program() -> str:
     return found
 
 
+def _ended(command: Sequence[str]) -> tuple[int, str, str]:
+    """Its exit code and what it wrote. The first two interrupts of this Python are the program's; at a third it is killed."""
+    started: concurrent.futures.Future[subprocess.Popen[str]] = concurrent.futures.Future()
+
+    def run() -> tuple[int, str, str]:
+        try:
+            # In a session of its own, so that Ctrl-C in a terminal reaches it once, as an interrupt in a notebook does: through this Python.
+            started.set_result(subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                                start_new_session=True))
+        except OSError as problem:
+            started.set_exception(problem)
+        with started.result() as child:
+            out, err = child.communicate()
+        return child.returncode, out, err
+
+    # On a thread that no interrupt reaches: none leaves behind a child that is just starting, or loses what was being read.
+    with concurrent.futures.ThreadPoolExecutor(1) as thread:
+        ended = thread.submit(run)
+        for _ in range(2):
+            try:
+                return ended.result()
+            except KeyboardInterrupt:
+                started.result().send_signal(signal.SIGINT)
+        try:
+            return ended.result()
+        except KeyboardInterrupt:
+            started.result().kill()
+            raise
+
+
+def _carry_out(words: Sequence[object], ended: Sequence[int]) -> tuple[str, str]:
+    """What the program wrote to standard output and to standard error."""
+    code, out, err = _ended([program(), *map(str, words)])
+    if code == -signal.SIGINT:
+        code = _INTERRUPTED
+    if code not in ended or (code not in (0, _INTERRUPTED) and not out.strip()):
+        raise AcceloptError(err.strip() or f"accelopt {words[0]} ended with {code}", code)
+    return out, err
+
+
 def _run(words: Sequence[object], ended: Sequence[int] = (0,)) -> str:
-    done = subprocess.run([program(), *map(str, words)], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-    if done.returncode not in ended or (done.returncode != 0 and not done.stdout.strip()):
-        raise AcceloptError(done.stderr.strip() or f"accelopt {words[0]} ended with {done.returncode}", done.returncode)
-    return done.stdout
+    return _carry_out(words, ended)[0]
 
 
 def _options(options: Mapping[str, object]) -> list[str]:
@@ -123,13 +164,26 @@ def _workspace(given: PathLike | None) -> pathlib.Path:
     return pathlib.Path(given).absolute() if given is not None else next(found, here / ".accelopt")
 
 
+def _interruption(events: Sequence[Mapping[str, Any]], err: str, place: pathlib.Path) -> str:
+    run = next((event["run"] for event in events if event.get("type") == "run_started"), None)
+    if run is None:
+        return err.strip() or "interrupted before the run had begun; nothing is lost"
+    return f"the run {run} was interrupted before it had a result; continue with: accelopt resume {run} --workspace {shlex.quote(str(place))}"
+
+
 def optimize(task: PathLike, *, workspace: PathLike | None = None, **options: object) -> Result:
-    """Runs accelopt on the task's folder until it ends, with a winner or without; the options are those of `accelopt run`, with _ for -."""
+    """Runs accelopt on the task's folder until it ends, with a winner or without; the options are those of `accelopt run`, with _ for -.
+
+    A KeyboardInterrupt (Ctrl-C, a notebook's stop button) ends the run as Ctrl-C ends the command: the first finishes the current
+    measurement and confirms what was found, the second stops at once, a third kills the run. What it has then is returned; an
+    interrupted run without a result is an AcceloptError of code 130 that names the run. `accelopt resume` continues it.
+    """
     place = _workspace(workspace)
-    out = _run(["run", task, "--workspace", place, "--json", *_options(options)], _RUN_ENDED)
-    told = json.loads(out.strip().splitlines()[-1])
+    out, err = _carry_out(["run", task, "--workspace", place, "--json", *_options(options)], _RUN_ENDED)
+    events = [json.loads(line) for line in out.splitlines() if line.endswith("}")]
+    told = events[-1] if events else {}
     if told.get("type") != "result":
-        raise AcceloptError("the run was interrupted before it had a result; continue with: accelopt resume", 130)
+        raise AcceloptError(_interruption(events, err, place), _INTERRUPTED)
     solution = told.get("solution")
     return Result(run=told["run"], outcome=told["outcome"], reason=told["reason"], speedup=Interval.read(told["speedup"]),
                   source=solution["sources"][0].get("text", solution["sources"][0].get("content")) if solution else None,

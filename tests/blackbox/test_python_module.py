@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import signal
 import sys
 
 import support
@@ -56,6 +57,25 @@ class PythonModule(support.TestCase):
         program.write_text("#!/bin/sh\necho '{\"type\": \"note\"}'\nexit 130\n", encoding="utf-8")
         with self.assertRaisesRegex(accelopt.AcceloptError, "interrupted"):
             accelopt.optimize("task")
+
+    def interrupted(self, script):
+        """What `optimize` gives whose program is this script, which interrupts its caller."""
+        program = self.folder / "accelopt"
+        program.write_text("#!/bin/bash\n" + script, encoding="utf-8")
+        program.chmod(0o755)
+        os.environ["ACCELOPT"] = str(program)
+        self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.default_int_handler))
+        return accelopt.optimize("task", workspace=self.folder / "work here")
+
+    def test_an_interrupt_is_the_run_s_and_its_result_is_waited_for(self):
+        told = {"type": "result", "run": "r", "outcome": "improved", "reason": "kept", "speedup": None, "solution": None}
+        wait = "for i in {1..3000}; do sleep 0.01; done"  # bash carries a trap out when the command in the foreground has ended
+        result = self.interrupted(f"trap 'sleep 0.5; echo '\\''{json.dumps(told)}'\\''; exit 130' INT\nsleep 0.1\nkill -INT $PPID\n{wait}\n")
+        self.assertEqual((result.run, result.reason), ("r", "kept"))
+        with self.assertRaisesRegex(accelopt.AcceloptError, "run 2026-x .*resume 2026-x --workspace '.*work here'") as raised:
+            self.interrupted("""trap 'trap "exit 130" INT; kill -INT $PPID' INT\necho '{"type": "run_started", "run": "2026-x"}'\n"""
+                             f"sleep 0.1\nkill -INT $PPID\n{wait}\n")
+        self.assertEqual(raised.exception.code, 130)
 
     def test_a_verdict_beside_another_kernel_s(self):
         task = self.task()
