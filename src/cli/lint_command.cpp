@@ -125,6 +125,7 @@ base::Result<Exit> lint(app::Shell& shell, const LintOptions& options) {
   if (const auto usable = app::check(options.device); !usable) return refuse_options(usable.error());
   std::ptrdiff_t errors = 0;
   for (const std::string& folder : options.tasks) {
+    if (shell.stops.abort.stop_requested()) return base::fail(base::ErrorCode::cancelled, "stopped as asked");
     TRY_ASSIGN(const std::ptrdiff_t own, lint_folder(shell, options, folder));
     errors += own;
   }

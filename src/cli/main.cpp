@@ -38,8 +38,9 @@ std::string own_path() {
 }
 
 int run(int argc, char** argv) {
-  // What goes on until it is stopped winds down at Ctrl-C; the others just end, as programs do.
-  enum class CtrlC { ends, winds_down };
+  // At Ctrl-C, what keeps what it has found winds down; what measures and keeps nothing stops at once, and takes its
+  // workers with it; the others just end, as programs do.
+  enum class CtrlC { ends, stops, winds_down };
   struct Part {
     void (*add)(CommandLine&, Action&);
     CtrlC at_signal = CtrlC::ends;
@@ -47,7 +48,7 @@ int run(int argc, char** argv) {
   };
   CommandLine app("Makes a compute kernel faster, and proves it.", kFooter, app::kVersion);
   std::array parts{Part{add_init},
-                   Part{add_lint},
+                   Part{add_lint, CtrlC::stops},
                    Part{add_import},
                    Part{add_doctor, CtrlC::winds_down},
                    Part{add_estimate},
@@ -61,16 +62,16 @@ int run(int argc, char** argv) {
                    Part{add_show},
                    Part{add_explain},
                    Part{add_report},
-                   Part{add_best},
+                   Part{add_best, CtrlC::stops},
                    Part{add_diff},
                    Part{add_export},
                    Part{add_evidence, CtrlC::winds_down},
                    Part{add_verify, CtrlC::winds_down},
                    Part{add_memory},
-                   Part{add_eval, CtrlC::winds_down},
+                   Part{add_eval, CtrlC::stops},
                    Part{add_bench, CtrlC::winds_down},
                    Part{add_ablate, CtrlC::winds_down},
-                   Part{add_selftest, CtrlC::winds_down},
+                   Part{add_selftest, CtrlC::stops},
                    Part{add_refactor, CtrlC::winds_down},
                    Part{add_review, CtrlC::winds_down},
                    Part{add_reviewer},
@@ -92,7 +93,11 @@ int run(int argc, char** argv) {
       .program = own_path(), .stops = {}, .environment = environment(), .warn = [](const std::string& text) {
         fmt::print(stderr, "accelopt: {}\n", report::printable_lines(text));
       }};
-  if (part->at_signal == CtrlC::winds_down) shell.stops = watch_signals();
+  if (part->at_signal != CtrlC::ends) shell.stops = watch_signals();
+  if (part->at_signal == CtrlC::stops) {
+    say_on_stop("stopping");
+    shell.stops.abort = shell.stops.wind_down;
+  }
   auto exit = part->chosen(shell);
   if (exit) return static_cast<int>(*exit);
   std::fflush(stdout);

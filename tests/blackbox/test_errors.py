@@ -300,6 +300,15 @@ class Errors(support.TestCase):
         self.task()
         self.assert_says(self.small_run("--agents", "model"), 1, "models.default", "accelopt.toml", "--base-url")
 
+    def test_one_signal_ends_what_keeps_nothing_and_its_worker(self):
+        task = self.task()
+        for signal, *command in (("INT", "eval", task), ("TERM", "selftest"), ("INT", "lint", "--mutants", task)):
+            with self.subTest(command[0]):
+                gone = self.folder / f"{command[0]}_worker_ended"
+                worker = f"sh -c 'kill -{signal} $PPID; cat > {gone}.input; touch {gone}'"  # as one in a queue, it says no hello
+                self.assert_says(self.accelopt(*command, "--worker", worker, seconds=60), 130, "stopping", "stopped as asked")
+                self.assertTrue(gone.exists())
+
 
 if __name__ == "__main__":
     support.main()
