@@ -29,9 +29,9 @@ base::Result<void> refuse(const std::string& why) {
 }
 
 base::Result<void> check_interval(const model::Interval& interval, const std::string& what) {
-  const bool finite = std::isfinite(interval.estimate) && std::isfinite(interval.low);
-  if (!finite || interval.estimate <= 0 || interval.low > interval.estimate || interval.high < interval.estimate)
-    return refuse(what + " is no interval of ratios");
+  // An end that is not known is infinite; no comparison holds of a NaN.
+  const bool in_order = 0 < interval.low && interval.low <= interval.estimate && interval.estimate <= interval.high;
+  if (!in_order || !std::isfinite(interval.estimate)) return refuse(what + " is no interval of ratios");
   return {};
 }
 

@@ -5,7 +5,7 @@
 //   die_building          while it is built
 //   environment=<file>    writes its environment there
 //   progress              tells how far it is, right and wrong, and what nobody knows
-//   no_ratio, negative_time, zero_sample    is answered with what no measurement gives
+//   no_ratio, low_end, no_end, negative_time, zero_sample    is answered with what no measurement gives
 //   tells_seed            says from which seed its inputs would be drawn
 //   meets=<file>,<file>   makes the first file and is measured until the second is there: by another race
 // The first argument, if any, is a file to which one byte is added at each start; the second is how it misbehaves:
@@ -98,6 +98,8 @@ class DyingEvaluator final : public accelopt::fakes::FakeEvaluator {
       accelopt::base::Result<accelopt::model::Evaluation> evaluation, const std::string& text) {
     if (!evaluation) return evaluation;
     if (accelopt::fakes::claims(text, "no_ratio")) evaluation->ratio.reset();
+    if (accelopt::fakes::claims(text, "low_end")) evaluation->ratio = {1, -1, 9.2e18};
+    if (accelopt::fakes::claims(text, "no_end")) evaluation->ratio = {1, 1, std::numeric_limits<double>::quiet_NaN()};
     if (accelopt::fakes::claims(text, "negative_time")) evaluation->workloads.front().time_ns = -1;
     if (accelopt::fakes::claims(text, "zero_sample")) evaluation->samples.push_back({{1.0}, {0.0}});
     return evaluation;

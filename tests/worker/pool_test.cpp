@@ -243,7 +243,8 @@ TEST_F(WorkerPoolTest, AMissingWorkerIsNamed) {
 TEST_F(WorkerPoolTest, AnswersThatNoMeasurementGivesAreErrors) {
   const auto evaluator = open_pool();
   for (const auto& [text, words] :
-       {std::pair{"no_ratio", "it passed and has no ratio"}, std::pair{"negative_time", "has no time"},
+       {std::pair{"no_ratio", "it passed and has no ratio"}, std::pair{"low_end", "the ratio is no interval of ratios"},
+        std::pair{"no_end", "the ratio is no interval of ratios"}, std::pair{"negative_time", "has no time"},
         std::pair{"zero_sample", "a sample is no time"}}) {
     const model::Kernel kernel(source(text));
     const auto raced = evaluator->ask(evaluation::Race{kernel, model::Kernel(source("speed=1"))}, {});
