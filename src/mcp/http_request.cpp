@@ -39,14 +39,6 @@ bool names_loopback(std::string_view host) {
   return host.empty() || (host.front() == ':' && host.find_first_not_of("0123456789", 1) == std::string_view::npos);
 }
 
-/// Whether a page of this origin may call: one of this machine's, where the server is; of another server's none, which
-/// has no pages.
-bool is_own_origin(std::string_view origin) {
-  for (const std::string_view scheme : {"http://", "https://"})
-    if (origin.starts_with(scheme)) return names_loopback(origin.substr(scheme.size()));
-  return false;
-}
-
 /// As the client meant it: a value that is no plain text stands in a wrapping.
 std::string unwrapped(const std::string& value) {
   constexpr std::string_view kBegin = "=?base64?";
@@ -63,14 +55,19 @@ bool is_of_host(std::string_view origin, std::string_view host) {
 }
 
 std::optional<HttpRefusal> refuse_stranger(const HttpRequest& head, const HttpAccess& access) {
-  const bool anywhere = access.reach == HttpAccess::Reach::anywhere;
   const std::string host = head.header("host");
-  if (!anywhere && !names_loopback(host)) return HttpRefusal{403, "this server answers to localhost alone"};
-  // Under a name of its own a server with a token has its page, too: no other site knows the token.
+  if (access.reach == HttpAccess::Reach::loopback && !names_loopback(host))
+    return HttpRefusal{403, "this server answers to localhost alone"};
   const std::string origin = head.header("origin");
-  if (!origin.empty() && !is_own_origin(origin) && !(anywhere && is_of_host(origin, host)))
+  if (!origin.empty() && !is_of_host(origin, host))
     return HttpRefusal{403, "requests from pages of other sites are refused"};
   return std::nullopt;
+}
+
+/// Whether the browser says that another page asks.
+bool is_from_another_page(const HttpRequest& head) {
+  const std::string from = head.header("sec-fetch-site");
+  return !from.empty() && from != "same-origin" && from != "none";
 }
 
 std::optional<HttpRefusal> refuse_without_token(const HttpRequest& head, const HttpAccess& access) {
@@ -130,6 +127,7 @@ std::optional<HttpRequest> read_head(std::string_view text) {
 
 std::optional<HttpRefusal> refuse(const HttpRequest& head, const HttpAccess& access, std::size_t most_bytes) {
   if (const auto refusal = refuse_stranger(head, access)) return refusal;
+  if (is_from_another_page(head)) return HttpRefusal{403, "requests from other pages are refused"};
   if (const auto refusal = refuse_without_token(head, access)) return refusal;
   if (head.path != "/mcp") return HttpRefusal{404, "there is nothing here; the endpoint is /mcp"};
   if (head.method != "POST")
@@ -141,12 +139,8 @@ std::optional<HttpRefusal> refuse_to_site(const HttpRequest& head, const HttpAcc
                                           std::size_t most_bytes) {
   if (const auto refusal = refuse_stranger(head, access)) return refusal;
   const bool open = site.open(head);
-  const std::string origin = head.header("origin");
-  const std::string from = head.header("sec-fetch-site");
   const bool led_here = open && head.header("sec-fetch-mode") == "navigate";
-  if ((!origin.empty() && !is_of_host(origin, head.header("host"))) ||
-      (!from.empty() && from != "same-origin" && from != "none" && !led_here))
-    return HttpRefusal{403, "requests from other pages are refused"};
+  if (is_from_another_page(head) && !led_here) return HttpRefusal{403, "requests from other pages are refused"};
   if (!open) {
     if (const auto refusal = refuse_without_token(head, access)) return refusal;
   }

@@ -41,7 +41,7 @@ struct HttpRefusal {
 };
 
 /// Whether a request to MCP may be read on, by its head alone: path, method, token, host and origin (a page of another
-/// site that a browser shows must not reach this server, by whatever name), type and length.
+/// site or port that a browser shows must not reach this server, by whatever name), type and length.
 std::optional<HttpRefusal> refuse(const HttpRequest& head, const HttpAccess& access, std::size_t most_bytes);
 
 /// What is answered to a browser.
@@ -60,8 +60,7 @@ struct HttpSite {
   std::function<HttpReply(const HttpRequest&, const std::stop_token&)> answer{};
 };
 
-/// The same of a request to the site: what its page did not ask for itself is refused, other pages of this machine
-/// included; only `open` things may be led to from elsewhere.
+/// The same of a request to the site, whose `open` things alone may be led to from elsewhere.
 std::optional<HttpRefusal> refuse_to_site(const HttpRequest& head, const HttpAccess& access, const HttpSite& site,
                                           std::size_t most_bytes);
 

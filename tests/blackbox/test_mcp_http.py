@@ -74,7 +74,8 @@ class Serve(support.TestCase):
         self.assertEqual(self.post(INITIALIZE, Origin="http://localhost.evil.example")[0], 403)
         self.assertEqual(self.post(INITIALIZE, Origin="null")[0], 403)
         self.assertEqual(self.post(INITIALIZE, Host="evil.example")[0], 403, "a name that was bent to this machine")
-        self.assertEqual(self.post(INITIALIZE, Origin=f"http://localhost:{self.port}")[0], 200)
+        self.assertEqual(self.post(INITIALIZE, Origin=f"http://127.0.0.1:{self.port}", Sec_Fetch_Site="same-origin")[0], 200)
+        self.assertEqual(self.post(INITIALIZE, Origin="http://127.0.0.1:1")[0], 403, "a page of another port")
         self.assertEqual(self.post(INITIALIZE, path="/other")[0], 404)
         for method in ("GET", "DELETE"):
             self.assertEqual(self.post(b"", method=method)[0], 405)

@@ -45,15 +45,19 @@ TEST(HttpAccessTest, GoodRequest_Passes) {
   EXPECT_EQ(refused(head()), 0);
   for (const char* host : {"127.0.0.1", "127.0.0.1:8123", "127.1.2.3:80", "LOCALHOST:1", "[::1]:8"})
     EXPECT_EQ(refused(head({{"host", host}})), 0) << host;
-  EXPECT_EQ(refused(head({{"origin", "http://localhost:3000"}})), 0);
+  EXPECT_EQ(refused(head({{"origin", "http://LOCALHOST:80"}, {"sec-fetch-site", "same-origin"}})), 0);
+  EXPECT_EQ(refused(head({{"sec-fetch-site", "none"}})), 0);
 }
 
 TEST(HttpAccessTest, OtherHostsAndOrigins_AreForbidden) {
   for (const char* host : {"", "evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "127.evil.example",
                            "127.0.0.1@evil", "localhost:80@evil"})
     EXPECT_EQ(refused(head({{"host", host}})), 403) << host;
-  for (const char* origin : {"null", "https://evil.example", "http://localhost.evil.example", "file://localhost"})
+  for (const char* origin : {"null", "https://evil.example", "http://localhost.evil.example", "file://localhost",
+                             "http://localhost", "http://localhost:3000", "http://127.0.0.1:80"})
     EXPECT_EQ(refused(head({{"origin", origin}})), 403) << origin;
+  for (const char* site : {"cross-site", "same-site"})
+    EXPECT_EQ(refused(head({{"sec-fetch-site", site}, {"sec-fetch-mode", "cors"}})), 403) << site;
   const HttpAccess elsewhere{"t", HttpAccess::Reach::anywhere};
   EXPECT_EQ(refused(head({{"host", "lab.example"}, {"authorization", "Bearer t"}}), elsewhere), 0);
 }
