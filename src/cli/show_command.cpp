@@ -255,8 +255,11 @@ base::Result<Exit> show(const ShowOptions& options) {
     show_timeline(detail, options);
   } else if (options.decisions) {
     // An entry a line: nothing in it depends on time or on the order of arrival.
-    TRY_ASSIGN(const Json decisions, detail.decisions());
-    for (const Json& entry : decisions) fmt::print("{}\n", base::canonical(entry));
+    TRY_ASSIGN(Json decisions, detail.decisions());
+    for (Json& entry : decisions) {
+      if (entry.is_object()) entry.update({{"type", "decision"}, {"schema", 1}});
+      fmt::print("{}\n", base::canonical(entry));
+    }
   } else if (options.json) {
     fmt::print("{}\n", base::canonical(to_json(detail, samples)));
   } else {

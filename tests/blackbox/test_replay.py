@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Replay and the timeline of a run that is the same every time."""
 
+import hashlib
+import json
 import os
 import shutil
 import sqlite3
@@ -75,7 +77,10 @@ class Replay(steady.SteadyTestCase):
     def test_the_decision_log_and_its_hash(self):
         shown = self.succeed("show", "--workspace", self.workspace).out
         self.assertIn("decisions " + self.result["decision_hash"], shown)
-        log = self.succeed("show", "--workspace", self.workspace, "--decisions").lines
+        log = self.succeed("show", "--workspace", self.workspace, "--decisions", "--json").lines
+        self.assertEqual({(entry.pop("type"), entry.pop("schema")) for entry in log}, {("decision", 1)})
+        own = json.dumps(log, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        self.assertEqual(hashlib.sha256(own.encode()).hexdigest(), self.result["decision_hash"], "without type and schema")
         self.assertEqual([entry["iteration"] for entry in log if "iteration" in entry], [1, 2, 3])
         self.assertTrue(any("confirm" in entry for entry in log))
         self.assertGreaterEqual(len(log[0]["attempts"]), 2)
