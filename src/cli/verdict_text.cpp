@@ -72,7 +72,7 @@ std::string decision_text(const model::Evaluation& evaluation) {
 report::Document verdict_page(const model::Task& task, const model::Evaluation& evaluation) {
   const std::string& name = task.definition.name;
   report::Document page("Evaluation of " + name);
-  page.text(name + ": " + decision_text(evaluation) + "\n");
+  page.text(report::printable_lines(name + ": " + decision_text(evaluation)) + "\n");
   if (evaluation.tuning) {
     page.text(fmt::format("tuned: {}\n\n{}", report::tuning_line(*evaluation.tuning),
                           report::tuning_table(*evaluation.tuning, kTunedRows)));
@@ -94,7 +94,7 @@ report::Document verdict_page(const model::Task& task, const model::Evaluation& 
   if (!evaluation.notes.empty()) text += "\n";
   text += "\ntrust: " + evaluation.trust;
   if (!evaluation.environment.isolation.empty()) text += "; isolation: " + evaluation.environment.isolation;
-  page.text(text + "\n");
+  page.text(report::printable_lines(text) + "\n");
   return page;
 }
 

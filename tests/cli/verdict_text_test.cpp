@@ -53,5 +53,18 @@ TEST(VerdictText, TimesOfAProfileAreReadable) {
   EXPECT_EQ(text.find("e+"), std::string::npos) << text;
 }
 
+TEST(VerdictText, WhatAWorkerWroteObeysNoTerminal) {
+  const std::string wild = "a\x1b]0;t\x07\x1b[2J";
+  model::Evaluation evaluation = raced(Verdict::faster, {2, 1.9, 2.1});
+  evaluation.reason = evaluation.trust = evaluation.environment.isolation = wild;
+  evaluation.profile = model::Profile{{{wild, 1, wild, wild}}, {wild}, {wild}};
+  evaluation.notes = {wild};
+  evaluation.workloads.resize(1);
+  evaluation.workloads[0].name = wild;
+  const std::string text = verdict_page({}, evaluation).to_text();
+  EXPECT_EQ(text.find_first_of("\x1b\x07"), std::string::npos) << text;
+  EXPECT_NE(text.find("compiler: a"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace accelopt::cli
