@@ -26,6 +26,7 @@
 #include "scaffold/task_toml.hpp"
 #include "scaffold/unknown_extents.hpp"
 #include "scaffold/words.hpp"
+#include "suites/init_check.hpp"
 #include "suites/task_folder.hpp"
 #include "syntax/edit.hpp"
 #include "targets/cpu/task_header.hpp"
@@ -274,7 +275,8 @@ std::string with_real_parameters(const std::string& definition) {
   });
 }
 
-/// How inputs are drawn goes into the draft's task, as far as it is stated.
+/// How inputs are drawn goes into the draft's task, as far as it is stated. @error invalid_argument: a generator does
+/// not fit its input.
 Result<void> take_stated_inits(const Signature& signature, const Stated& stated, Draft& draft) {
   for (const KernelParameter& parameter : signature.parameters) {
     const auto init = stated.inits.find(parameter.name);
@@ -282,11 +284,17 @@ Result<void> take_stated_inits(const Signature& signature, const Stated& stated,
     for (model::TensorSpec& input : draft.task.definition.inputs) {
       if (input.name != parameter.task_name) continue;
       TRY_ASSIGN(input.init, model::parse_init(init->second));
+      const std::string range = model::is_floating(input.dtype) ? "uniform(0.5, 2)" : "integers(0, 100)";
+      if (const std::string reason = suites::refuse_init(input, input.init); !reason.empty()) {
+        const std::string advice =
+            input.shape ? "" : "; " + parameter.name + " is a number: write constant(VALUE), or a range, like " + range;
+        return fail(ErrorCode::invalid_argument, fmt::format("--init {}: {}{}", parameter.name, reason, advice));
+      }
       if (!input.shape && is_one_value(input.init))
         draft.notes.push_back(fmt::format(
             "{} is drawn as one value, {}: kernels may rely on it, and the patch calls the winner for it alone; where "
             "callers give others, draw it from a range, like {}",
-            parameter.name, init->second, model::is_floating(input.dtype) ? "uniform(0.5, 2)" : "integers(0, 100)"));
+            parameter.name, init->second, range));
     }
   }
   return {};

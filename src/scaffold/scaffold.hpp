@@ -41,9 +41,10 @@ std::string plain_name(const std::string& function);
 /// as the kernel's; the reference is the same with every floating type made `real`, except double in a
 /// function that reads none. What is not stated is written as
 /// "?", which lint refuses by line. Of a .py or .cu file: as scaffold_operator.
-/// @error not_found: no such file or function; invalid_argument: an option names no parameter, has another form, or a
-/// pointer is neither input nor output; unsupported: as extract_function, a result, a parameter
-/// type without dtype; already_exists: the folder is not empty; permission_denied, exhausted, io.
+/// @error not_found: no such file or function; invalid_argument: an option names no parameter, has another form or a
+/// generator that its parameter cannot have, or a pointer is neither input nor output; unsupported: as
+/// extract_function, a result, a parameter type without dtype; already_exists: the folder is not empty;
+/// permission_denied, exhausted, io.
 base::Result<ScaffoldReport> scaffold_task(const syntax::Clang& clang, const ScaffoldOptions& options);
 
 }  // namespace accelopt::scaffold

@@ -251,6 +251,22 @@ TEST(Scaffold, RenamesWhatTheTaskCallsOtherwise) {
   expect_builds(repository, *task, "g++");
 }
 
+TEST(Scaffold, GeneratorThatDoesNotFit_IsRefusedAndNothingIsWritten) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const Repository repository("model.cpp", kUserProgram);
+  repository.write("src/settings.h", kSettingsHeader);
+  ScaffoldOptions options = options_for(repository);
+  options.stated.inits = {"eps=values(0.00001)"};
+  const auto report = scaffold_task(*clang, options);
+  ASSERT_FALSE(report);
+  EXPECT_EQ(
+      report.error().message,
+      "--init eps: values(1e-05) needs a tensor with at least one axis; eps is a number: write constant(VALUE), or "
+      "a range, like uniform(0.5, 2)");
+  EXPECT_FALSE(std::filesystem::exists(options.folder));
+}
+
 TEST(Scaffold, RefusesWhatItCannotAdapt) {
   const auto clang = load_clang();
   if (!clang) GTEST_SKIP() << "libclang is not installed";
