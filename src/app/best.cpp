@@ -200,9 +200,10 @@ base::Result<void> Delivery::refuse_loss(const Part& part, std::size_t attempt) 
   const bool slower = race->ratio.high < 1;
   const bool slower_to_read = part.races.read_after && part.races.read_after->high < 1;
   if (!slower && !slower_to_read) return {};
-  return base::fail(base::ErrorCode::unsupported,
-                    fmt::format("no patch was written: {} would be slower in your program{}; --force writes it",
-                                part.name(), slower ? "" : ", if it reads the output right after the call"));
+  return base::fail(
+      base::ErrorCode::unsupported,
+      fmt::format("no patch was written: {} would be slower in your program{}; on the command line --force writes it",
+                  part.name(), slower ? "" : ", if it reads the output right after the call"));
 }
 
 /// Has the compiler look at the patched files. @error unsupported: they no longer compile.
@@ -291,7 +292,7 @@ base::Result<void> Delivery::write(const std::vector<Winner>& winners) {
   std::error_code ignored;
   if (std::filesystem::exists(folder, ignored) && !std::filesystem::is_empty(folder, ignored) && !options_.force) {
     return base::fail(base::ErrorCode::already_exists,
-                      folder.string() + " is not empty; name another folder, or add --force");
+                      folder.string() + " is not empty; name another folder, or on the command line add --force");
   }
   bool has_entries = true;
   for (const Winner& winner : winners) {

@@ -51,7 +51,7 @@ base::Result<void> check_folder(const std::filesystem::path& folder, Overwrite o
       std::filesystem::is_empty(folder, ignored))
     return {};
   return base::fail(base::ErrorCode::already_exists,
-                    folder.string() + " is not empty; name another folder, or add --force");
+                    folder.string() + " is not empty; name another folder, or on the command line add --force");
 }
 
 base::Result<void> export_all(const BestOptions& options, const BestPorts& ports, const std::vector<Winner>& winners) {

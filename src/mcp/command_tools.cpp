@@ -263,12 +263,23 @@ CommandTool evaluate_tool() {
           }};
 }
 
+/// "FUNCTION" or "FILE:FUNCTION", whose file a client may name as any other. Empty: none is stated.
+Result<std::string> reference_of(const Desk& desk, const Json& arguments) {
+  const std::string given = text_at(arguments, "reference");
+  const std::size_t colon = given.rfind(':');
+  if (colon == std::string::npos) return given;
+  TRY_ASSIGN(const fs::path file, desk.folders.resolve(given.substr(0, colon)));
+  return file.string() + given.substr(colon);
+}
+
 CommandTool init_tool() {
-  return {command("init", "Make a task from a function",
-                  "Makes a task folder from a function in the user's own C or C++ "
-                  "file: shapes and the raced workload must be said. Then lint it.",
-                  Effect::writes,
-                  R"json({"file": {"type": "string", "maxLength": 4000, "description": "The .c or .cpp file"},
+  return {
+      command(
+          "init", "Make a task from a function",
+          "Makes a task folder from a function in the user's own C or C++ file (shapes and the raced workload must be "
+          "said), or from an operator in a .py or .cu file (by an example of a call). Then lint it.",
+          Effect::writes,
+          R"json({"file": {"type": "string", "maxLength": 4000, "description": "The .c, .cpp, .py or .cu file"},
                       "function": {"type": "string", "maxLength": 500, "description": "f, a::f in a namespace"},
                       "shapes": {"type": "array", "items": {"type": "string", "maxLength": 500},
                                  "description": "NAME=AXIS,AXIS for each array parameter"},
@@ -278,23 +289,39 @@ CommandTool init_tool() {
                                  "description": "Parameters that it changes in place"},
                       "axes": {"type": "array", "items": {"type": "string", "maxLength": 500},
                                "description": "NAME=EXTENT in the raced workload"},
+                      "constants": {"type": "array", "items": {"type": "string", "maxLength": 500},
+                                    "description": "NAME=EXTENT: constant although a parameter has that name"},
                       "inits": {"type": "array", "items": {"type": "string", "maxLength": 500},
                                "description": "NAME=GENERATOR: how an input is drawn, like x=normal(0, 1)"},
+                      "ties": {"type": "array", "items": {"type": "string", "maxLength": 500},
+                               "description": "INDICES=VALUES: an output of indices that follow from comparing VALUES"},
+                      "example": {"type": "string", "maxLength": 4000,
+                                  "description": "Of a .py or .cu file, a call: x: float16[M=4096, K=512], eps: float32 -> y: float16[M, K]"},
+                      "reference": {"type": "string", "maxLength": 4000,
+                                    "description": "Of a .py file, the same operation in PyTorch: FUNCTION in it, or FILE:FUNCTION"},
+                      "op_type": {"type": "string", "maxLength": 100,
+                                  "description": "The kind of operator, like matmul (default: the function's name)"},
                       "folder": {"type": "string", "maxLength": 4000, "description": "Folder to make"}})json"),
-          [](const Desk& desk, const Json& arguments) -> Result<Words> {
-            TRY_ASSIGN(const std::string file, path_of(desk, arguments, "file"));
-            TRY_ASSIGN(const std::string folder, path_of(desk, arguments, "folder", PathUse::written));
-            Words words{"init", file, "--output=" + folder};
-            for (const auto& [key, option] : {std::pair{"function", "--function"},
-                                              {"shapes", "--shape"},
-                                              {"outputs", "--out"},
-                                              {"inouts", "--inout"},
-                                              {"axes", "--axis"},
-                                              {"inits", "--init"}})
-              add_option(words, arguments, key, option);
-            return words;
-          },
-          false};
+      [](const Desk& desk, const Json& arguments) -> Result<Words> {
+        TRY_ASSIGN(const std::string file, path_of(desk, arguments, "file"));
+        TRY_ASSIGN(const std::string folder, path_of(desk, arguments, "folder", PathUse::written));
+        Words words{"init", file, "--output=" + folder};
+        TRY_ASSIGN(const std::string reference, reference_of(desk, arguments));
+        if (!reference.empty()) words.push_back("--reference=" + reference);
+        for (const auto& [key, option] : {std::pair{"function", "--function"},
+                                          {"shapes", "--shape"},
+                                          {"outputs", "--out"},
+                                          {"inouts", "--inout"},
+                                          {"axes", "--axis"},
+                                          {"constants", "--constant"},
+                                          {"inits", "--init"},
+                                          {"ties", "--ties"},
+                                          {"example", "--example"},
+                                          {"op_type", "--op-type"}})
+          add_option(words, arguments, key, option);
+        return words;
+      },
+      false};
 }
 
 CommandTool best_tool() {

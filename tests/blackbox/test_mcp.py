@@ -317,12 +317,23 @@ class Tools(McpCase):
                            folder="twice_task")
         self.assertIn("wrote", made["text"])
         self.assertTrue((self.folder / "twice_task" / "task.toml").exists())
+        self.finish(client, "init", file="mine.cpp", function="twice", shapes=["x=n", "y=n"], outputs=["y"], constants=["n=64"],
+                    op_type="scale", folder="fixed_task")
+        text = (self.folder / "fixed_task" / "task.toml").read_text(encoding="utf-8")
+        self.assertIn("n = 64\n", text)
+        self.assertIn('op_type = "scale"\n', text)
+        self.file("ops.py", "import torch\n\n\ndef twice(x):\n    return torch.add(x, x)\n")
+        operator = {"file": "ops.py", "function": "twice", "example": "x: float32[N=64] -> y: float32[N]"}
+        self.finish(client, "init", **operator, reference="ops.py:twice", folder="operator_task")
+        self.assertIn("torch.add", (self.folder / "operator_task" / "reference.py").read_text(encoding="utf-8"))
+        with self.assertRaisesRegex(ToolError, "folder"):
+            client.call("init", **operator, reference="/etc/passwd:root", folder="foreign_task")
         self.task()
         run = client.call("start", task="task", **SETTINGS)["run"]
         client.follow(run)
         self.finish(client, "best", run=run, folder="won")
         self.assertTrue((self.folder / "won" / "task.toml").exists())
-        with self.assertRaisesRegex(ToolError, "not empty|exists"):
+        with self.assertRaisesRegex(ToolError, "not empty; name another folder, or on the command line add --force"):
             self.finish(client, "best", run=run, folder="won")
 
     def test_memory(self):
