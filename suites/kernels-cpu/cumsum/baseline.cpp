@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "task.h"
+
+extern "C" void kernel(const float* x, float* y, int64_t M, int64_t N) {
+  for (int64_t i = 0; i < M; ++i) {
+    float sum = 0.0f;
+    for (int64_t j = 0; j < N; ++j) {
+      sum += x[i * N + j];
+      y[i * N + j] = sum;
+    }
+  }
+}
