@@ -2,13 +2,14 @@
 // Whether what was learned on some operators helps on others. The recipes agents search every operator of the CPU suite
 // cold (the static cost model's order), warm (with what the cold runs of the operators outside its family taught), with
 // the outcomes of those experiences shuffled, and in random order. Counted are the evaluations until a search has a
-// kernel with 95 % of the gain that the cold one ends with, as its confirmation measures it.
+// kernel with 95 % of the gain that the cold one ends with, as its confirmation measures it. With --learn-from, the
+// cold runs of that suite's operators teach, and none of --suite's.
 //
 // Each distinct candidate is built, verified and raced against the task's baseline once; all searches run over these
 // results (transfer_table.hpp), each seed with a noise of its own. What is in the folder is not measured again.
 //
 //   transfer [--task NAME]... [--only NAME]... [--seeds N] [--control-seeds N] [--evaluations N] [--fill cold|warm]
-//            [--log DIR] [--folder DIR] [--suite DIR]
+//            [--log DIR] [--folder DIR] [--suite DIR] [--learn-from DIR]
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -40,6 +41,8 @@ using Clock = std::chrono::steady_clock;
 using base::Result;
 
 constexpr double kShare = 0.95;  ///< of the cold run's gain
+/// Speed-up, the mean over seeds, that a task's target must have to count: below it, sooner and later are noise.
+constexpr double kLeastTarget = 1.05;
 
 struct Options {
   std::vector<std::string> tasks;
@@ -51,6 +54,7 @@ struct Options {
   fs::path folder = ACCELOPT_TABLES;
   fs::path log;  ///< folder for the events of every search and for what the cold ones learned; empty: none
   fs::path suite = ACCELOPT_SUITE;
+  fs::path learn_from;  ///< suite whose cold searches teach; empty: `suite`
 };
 
 /// Evaluations of one task until the target, a value a seed.
@@ -123,6 +127,12 @@ class Experiment {
     for (const std::string& name : options_.tasks) {
       TRY_ASSIGN(tables_[name], Table::open(options_.suite / name, options_.folder));
     }
+    if (!options_.learn_from.empty()) {
+      TRY_ASSIGN(const std::vector<fs::path> folders, suites::find_suite_tasks(options_.learn_from));
+      for (const fs::path& folder : folders) {
+        TRY_ASSIGN(teachers_.emplace_back(), Table::open(folder, options_.folder));
+      }
+    }
     const auto with = [this](auto search) {
       return [this, search](Table& table, Counts& counts, int seed) { return (this->*search)(table, counts, seed); };
     };
@@ -130,6 +140,7 @@ class Experiment {
     const int controls = std::min(options_.control_seeds, options_.seeds);
     TRY(each("cold", options_.tasks, options_.seeds, with(&Experiment::cold)));
     if (options_.fill == "cold") return {};
+    TRY(teach());
     TRY(each("warm", options_.only, options_.seeds, with(&Experiment::warm)));
     if (options_.fill == "warm") return {};
     TRY(each("shuffled", options_.only, controls, with(&Experiment::shuffled)));
@@ -145,6 +156,10 @@ class Experiment {
       const auto known = counts_.find(name);
       if (known == counts_.end()) continue;
       const Counts& counts = known->second;
+      if (mean(counts.target) < kLeastTarget) {
+        std::printf("%-24s %7.2fx: too little to find; counted in no figure\n", name.c_str(), mean(counts.target));
+        continue;
+      }
       warm.push_back(log_ratio(counts.warm, counts.cold));
       // Where every cold search begins with what it ends with, nothing can be saved.
       if (mean(counts.cold) > 1) to_save.push_back(warm.back());
@@ -197,6 +212,22 @@ class Experiment {
     return {};
   }
 
+  /// The other suite's cold searches, of which nothing is counted.
+  Result<void> teach() {
+    for (const auto& table : teachers_) {
+      const int before = table->fresh();
+      for (int seed = 1; seed <= options_.seeds; ++seed) {
+        Search search = search_of("teaching", *table, seed, Order::cost_model);
+        search.store = store(seed);
+        TRY(team_.search(*table, search));
+      }
+      table->close();
+      std::fprintf(stderr, "taught by %s: %d candidates measured\n", table->task().definition.name.c_str(),
+                   table->fresh() - before);
+    }
+    return {};
+  }
+
   [[nodiscard]] fs::path store(int seed) const {
     return (options_.log.empty() ? folder_.path() : options_.log) / ("seed-" + std::to_string(seed) + ".db");
   }
@@ -213,14 +244,16 @@ class Experiment {
 
   Result<void> cold(Table& table, Counts& counts, int seed) {
     Search search = search_of("cold", table, seed, Order::cost_model);
-    search.store = store(seed);
+    // What the tasks themselves learn goes nowhere where another suite teaches.
+    search.store = options_.learn_from.empty() ? store(seed) : folder_.path() / (search.run + ".db");
     TRY_ASSIGN(const std::vector<Step> steps, team_.search(table, search));
     const auto best = std::max_element(steps.begin(), steps.end(),
                                        [](const Step& a, const Step& b) { return a.speedup < b.speedup; });
-    if (best == steps.end() || best->speedup <= 0)
-      return base::fail(base::ErrorCode::invalid_argument, search.run + " found nothing that passes");
-    TRY_ASSIGN(const double confirmed, table.confirmed(best->solution));
-    const double target = std::max(1.0, 1 + kShare * (std::min(confirmed, best->speedup) - 1));
+    double target = 1;
+    if (best != steps.end() && best->speedup > 1) {
+      TRY_ASSIGN(const double confirmed, table.confirmed(best->solution));
+      target = std::max(1.0, 1 + kShare * (std::min(confirmed, best->speedup) - 1));
+    }
     counts.target.push_back(target);
     counts.cold.push_back(evaluations_until(steps, target, options_.evaluations));
     std::fprintf(stderr, "%s, target %.2f:", search.run.c_str(), target);
@@ -272,6 +305,7 @@ class Experiment {
   RecipesTeam team_;
   base::TemporaryFolder folder_;
   std::map<std::string, std::unique_ptr<Table>> tables_;
+  std::vector<std::unique_ptr<Table>> teachers_;  ///< the tasks of the other suite, by name
   std::map<std::string, Counts> counts_;
 };
 
@@ -336,6 +370,8 @@ std::optional<Options> options_from(int argc, char** argv) {
       options.folder = value;
     } else if (flag == "--suite") {
       options.suite = value;
+    } else if (flag == "--learn-from") {
+      options.learn_from = value;
     } else {
       good = false;
     }
@@ -355,7 +391,8 @@ int main(int argc, char** argv) {
   if (!options) {
     std::fprintf(stderr,
                  "usage: transfer [--task NAME]... [--only NAME]... [--seeds N] [--control-seeds N] [--evaluations N]\n"
-                 "                [--fill cold|warm] [--log DIR] [--folder DIR] [--suite DIR]\n");
+                 "                [--fill cold|warm] [--log DIR] [--folder DIR] [--suite DIR]\n"
+                 "                [--learn-from DIR]\n");
     return 2;
   }
   const auto status = accelopt::bench::run(std::move(*options));

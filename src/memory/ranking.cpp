@@ -29,9 +29,10 @@ constexpr std::size_t kMostQueryWords = 400;
 
 const std::vector<std::vector<std::string>>& families() {
   static const std::vector<std::vector<std::string>> kFamilies{
-      {"matmul", "bmm", "transpose_matmul", "lora", "swiglu"},
-      {"rmsnorm_matmul", "add_rmsnorm_matmul", "matmul_add_rmsnorm"},
-      {"bmm_softmax", "gqa_full"},
+      {"matmul", "bmm", "transpose_matmul", "lora", "swiglu", "gemv", "int8_matmul"},
+      {"rmsnorm_matmul", "add_rmsnorm_matmul", "matmul_add_rmsnorm", "layernorm"},
+      {"bmm_softmax", "gqa_full", "cross_entropy"},
+      {"spmv_csr", "embedding_bag"},
   };
   return kFamilies;
 }

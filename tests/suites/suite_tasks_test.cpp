@@ -41,7 +41,8 @@ TEST(SuiteTasks, AreTheSubFoldersWithATaskSortedByName) {
 }
 
 TEST(SuiteTasks, BundledSuitesLoad) {
-  const std::map<std::string, std::size_t> suites{{"flashinfer-bench", 9}, {"nkibench-cpu", 14}, {"nkibench-cuda", 14}};
+  const std::map<std::string, std::size_t> suites{
+      {"flashinfer-bench", 9}, {"kernels-cpu", 12}, {"nkibench-cpu", 14}, {"nkibench-cuda", 14}};
   for (const auto& [suite, size] : suites) {
     const auto tasks = find_suite_tasks(fs::path(ACCELOPT_SUITES) / suite);
     ASSERT_TRUE(tasks) << tasks.error().message;
