@@ -7,7 +7,8 @@ extern "C" void kernel(const float* u, const float* f, float* v, int64_t M, int6
       if (i == 0 || j == 0 || i == M - 1 || j == N - 1) {
         v[i * N + j] = u[i * N + j];
       } else {
-        v[i * N + j] = (u[(i - 1) * N + j] + u[(i + 1) * N + j] + u[i * N + j - 1] + u[i * N + j + 1] + f[i * N + j]) / 4.0f;
+        v[i * N + j] =
+            (u[(i - 1) * N + j] + u[(i + 1) * N + j] + u[i * N + j - 1] + u[i * N + j + 1] + f[i * N + j]) / 4.0f;
       }
     }
   }

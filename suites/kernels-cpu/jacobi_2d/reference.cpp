@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sweep of Jacobi's method for Poisson's equation on a grid: in the inside, the sum of u's four neighbours and f, over
-// 4; on the border, u. u, f and v are (M, N).
+// A sweep of Jacobi's method for Poisson's equation on a grid: in the inside, the sum of u's four neighbours and f,
+// over 4; on the border, u. u, f and v are (M, N).
 #include "task.h"
 
 extern "C" void reference(const real* u, const real* f, real* v, int64_t M, int64_t N) {
