@@ -6,6 +6,7 @@
 #include <regex>
 
 #include "base/text.hpp"
+#include "refactor/loop_reads.hpp"
 
 namespace accelopt::refactor {
 namespace {
@@ -145,8 +146,9 @@ std::optional<std::string> search_to_set(const CodeLanguage& language, const Bod
   return std::nullopt;
 }
 
-/// `for (...; i < strlen(text); ...)`: the compiler asks again where the loop writes to memory.
-std::optional<std::string> length_asked_once(const CodeLanguage& /*language*/, const BodyLines& body) {
+/// `for (...; i < strlen(text); ...)`: the compiler asks again where the loop writes to memory. Where it may write to
+/// the string itself, its end may move.
+std::optional<std::string> length_asked_once(const CodeLanguage& language, const BodyLines& body) {
   static const std::regex kAsked(R"(^(\s*)((?:for|while)\s*\(.*)\b(?:std::)?strlen\((\w+)\)(.*)$)");
   BodyLines out = body;
   bool changes = false;
@@ -156,6 +158,8 @@ std::optional<std::string> length_asked_once(const CodeLanguage& /*language*/, c
     if (!std::regex_match(line, match, kAsked)) continue;
     const std::string length = match[3].str() + "_length";
     if (whole(body).find(length) != std::string::npos) return std::nullopt;
+    if (!only_reads_text(language, whole(body), base::joined(std::span(body).first(at), "").size(), match[3].str()))
+      return std::nullopt;
     out[at] = match.format("$1const size_t " + length + " = strlen($3);\n$1$2" + length + "$4\n");
     changes = true;
   }

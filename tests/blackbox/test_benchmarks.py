@@ -36,14 +36,14 @@ class BenchmarksTest(support.TestCase):
                              f"run: accelopt bench benchmarks --history --plot, and commit {name}")
 
     def test_a_recipe_resolves_a_task(self):
-        line = self.play(BENCHMARKS, "vowels-c", 0)
+        line = self.play(BENCHMARKS, "visitors-py", 0)
         self.assertTrue(line["resolved"], line)
         self.assertEqual((line["verdict"], line["evaluations"], line["arm"], line["experiences"]), ("faster", 1, "cold", 0))
         self.assertGreater(line["gain"], 2)
         self.assertLessEqual(line["device_seconds"], line["seconds"])
         # The same commit as anybody makes by hand.
         made = self.folder / "by-hand"
-        subprocess.run(["sh", BENCHMARKS / "make_repository.sh", "vowels-c", made], check=True)
+        subprocess.run(["sh", BENCHMARKS / "make_repository.sh", "visitors-py", made], check=True)
         head = subprocess.run(["git", "-C", made, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
         self.assertEqual(line["base"], head)
         self.assertFalse((made / "solutions").exists())
@@ -109,12 +109,12 @@ class BenchmarksTest(support.TestCase):
 class AllTasksTest(support.TestCase):
     def test_memory_grows_and_leaves_the_family_out(self):
         results = self.folder / "results.jsonl"
-        played = self.accelopt("bench", BENCHMARKS, "--only", "vowels-c", "--only", "jobs-py", "--rounds", "2", "--jobs", "2",
+        played = self.accelopt("bench", BENCHMARKS, "--only", "visitors-py", "--only", "jobs-py", "--rounds", "2", "--jobs", "2",
                                "--results", results, seconds=900)
         self.assertEqual(played.code, 0, played)
         lines = [json.loads(line) for line in results.read_text().splitlines()]
         self.assertEqual(sorted((line["task"], line["round"], line["arm"], line["experiences"]) for line in lines),
-                         sorted((task, number, arm, 0 if arm == "cold" else 1) for task in ("vowels-c", "jobs-py")
+                         sorted((task, number, arm, 0 if arm == "cold" else 1) for task in ("visitors-py", "jobs-py")
                                 for number, arm in ((1, "cold"), (2, "cold"), (2, "warm"), (2, "shuffled"))))
         self.assertEqual(len({line["suite_run"] for line in lines}), 2)
         self.assertEqual(len({line["seed"] for line in lines}), 2)  # one a task

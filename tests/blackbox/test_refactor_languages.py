@@ -53,7 +53,7 @@ class QuickLanguagesTest(LanguageCase):
         for old, new, fact in (("  long changed = 0;\n", "  long changed = 0;\n#define strlen(x) 1\n", "the directives within shout"),
                                ("  return changed;\n}\n", "  return changed;\n}\nlong more;\n", "code outside of shout"),
                                ("  return changed;\n}\n", "  return changed;\n} long more;\n", "shout is not there any more"),
-                               ("shout(char *text) {", "shout(char *text, ...) {", "the signature of shout")):
+                               ("char *out) {", "char *out, ...) {", "the signature of shout")):
             change.write_text(source.replace(old, new))
             result = self.start("refactor", "check", folder / "accelopt", change, "--json", "--knowledge", "none").finish()
             found = json.loads(result.out)

@@ -123,9 +123,36 @@ TEST(BraceRecipes, CxxFind_GetsASet) {
 }
 
 TEST(BraceRecipes, StrlenInALoop_IsAskedOnce) {
-  EXPECT_EQ(proposed("c", "void f(char *s) {\n  for (size_t i = 0; i < strlen(s); i++) s[i] ^= 1;\n}\n"),
+  EXPECT_EQ(proposed("c", "void f(char *s) {\n  for (size_t i = 0; i < strlen(s); i++) out[i] = s[i] ^ 1;\n}\n"),
             "void f(char *s) {\n  const size_t s_length = strlen(s);\n"
-            "  for (size_t i = 0; i < s_length; i++) s[i] ^= 1;\n}\n");
+            "  for (size_t i = 0; i < s_length; i++) out[i] = s[i] ^ 1;\n}\n");
+}
+
+/// The proposal for a loop over `s` with this body.
+std::string asked_once(const std::string& body, const std::string& before = "") {
+  return proposed("c++",
+                  "void f(char *s) {\n" + before + "  for (size_t i = 0; i < strlen(s); i++)\n    " + body + "\n}\n");
+}
+
+TEST(BraceRecipes, StringThatTheLoopMayChange_IsAskedInEachTurn) {
+  for (const char* body :
+       {"s[i] = 0;", "s[i] ^= 1;", "{ if (x) { s[i + 1] <<= 2; } }", "s[i]++;", "--s[i];", "*s = 0;", "s++;",
+        "s = g();", "g(s);", "strcpy(s, x);", "g(s + 1);", "g(&s[i]);", "{ char *p = s; *p = 0; }",
+        "{ char &c = s[i]; c = 0; }", "for (char *p = s; *p; ++p) if (x) *p = 0; else break;",
+        "if (x) y(); else s[i] = 0;", "do s[i] = 0; while (x);"})
+    EXPECT_EQ(asked_once(body), "") << body;
+  EXPECT_EQ(asked_once("*p = 0;", "  char *p = strchr(s, 'x');\n"), "");
+  EXPECT_EQ(asked_once("*p++ = 0;", "  char *p = &s[1];\n"), "");
+  EXPECT_EQ(asked_once("p[i] = 0;", "  s = p;\n"), "");
+  EXPECT_EQ(asked_once("x->p[i] = 0;", "  x->p = s;\n"), "");
+}
+
+TEST(BraceRecipes, StringThatTheLoopReads_IsAskedOnce) {
+  for (const char* body :
+       {"x += s[i] == 'a' && s[i] >= y && y & s[i];", "out[i] = s[i] << 1;", "if (strcmp(s, x) != 0) y = 1;",
+        "g(s[i]);", "y.s = 0;", "*out++ = s[i];", "{ char c = s[i]; c = 0; }", "x = s[i] <= y;"})
+    EXPECT_NE(asked_once(body), "") << body;
+  EXPECT_NE(asked_once("out[i] = s[i];\n  s[0] = 0;", "  s[0] = 'a';\n  long n = strlen(s);\n  n++;\n"), "");
 }
 
 TEST(BraceRecipes, GoConcatenation_GetsABuilder) {

@@ -3,13 +3,15 @@
 
 #include <string.h>
 
-long shout(char *text) {
+long shout(const char *text, char *out) {
   long changed = 0;
   for (size_t i = 0; i < strlen(text); i++) {
+    out[i] = text[i];
     if (text[i] >= 'a' && text[i] <= 'z') {
-      text[i] = (char)(text[i] - 'a' + 'A');
+      out[i] = (char)(text[i] - 'a' + 'A');
       changed++;
     }
   }
+  out[strlen(text)] = '\0';
   return changed;
 }

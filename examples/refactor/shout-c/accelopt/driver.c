@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls the function on every case, a line each; writes what it gave, and its argument after the call. */
+/* Calls the function on every case, a line each; writes what it gave, and its text. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +14,11 @@ int main(int argc, char **argv) {
   if (in == NULL || out == NULL) return 2;
   while (getline(&line, &room, in) >= 0) {
     line[strcspn(line, "\n")] = '\0';
-    long value = shout(line);
-    fprintf(out, "%ld %s\n", value, line);
+    char *loud = malloc(strlen(line) + 1);
+    if (loud == NULL) return 2;
+    long value = shout(line, loud);
+    fprintf(out, "%ld %s %s\n", value, loud, line);
+    free(loud);
   }
   free(line);
   return fclose(out) == 0 ? 0 : 1;

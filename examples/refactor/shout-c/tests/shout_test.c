@@ -4,7 +4,6 @@
 #include "shout.h"
 
 int main(void) {
-  char text[] = "Ab 1z";
-  char nothing[] = "";
-  return shout(text) == 2 && strcmp(text, "AB 1Z") == 0 && shout(nothing) == 0 ? 0 : 1;
+  char out[6];
+  return shout("Ab 1z", out) == 2 && strcmp(out, "AB 1Z") == 0 && shout("", out) == 0 && out[0] == '\0' ? 0 : 1;
 }
