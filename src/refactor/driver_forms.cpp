@@ -23,6 +23,7 @@ constexpr std::string_view kPythonDriver =
     R"(# Calls the function on every case and writes what it gave, or its error, and its arguments after the call.
 import collections
 import decimal
+import enum
 import fractions
 import gc
 import importlib
@@ -35,6 +36,7 @@ import types
 PLAIN = {bool, float, int, str, type(None)}
 MUTABLE = (list, collections.deque, dict, set, bytearray)
 WRITTEN_BY_REPR = (bytes, bytearray, complex, decimal.Decimal, float, fractions.Fraction, int, range, str)
+BARE = {*MUTABLE, *WRITTEN_BY_REPR, frozenset, tuple}  # what holds nothing besides its items
 
 
 class iterator(list):
@@ -60,23 +62,65 @@ def told(value):
         met[id(value)] = len(met)
     if isinstance(value, (list, tuple, collections.deque)):
         parts = [*value] if PLAIN.issuperset(map(type, value)) else [told(one) for one in value]
-        return parts if kind is list else {kind.__name__: parts}
-    if isinstance(value, dict):
+        if kind is list:
+            return parts
+    elif isinstance(value, dict):
         plain = PLAIN.issuperset(map(type, value)) and PLAIN.issuperset(map(type, value.values()))
-        return {kind.__name__: [*value.items()] if plain else [[told(key), told(one)] for key, one in value.items()]}
-    if isinstance(value, (set, frozenset)):
-        return {kind.__name__: sorted(dumps(told(one)) for one in value)}
-    if isinstance(value, WRITTEN_BY_REPR):
-        return {kind.__name__: repr(value)}
-    sys.exit(f"the function gives a {kind.__name__}; write in the driver's told() what is to be compared of it")
+        parts = [*value.items()] if plain else [[told(key), told(one)] for key, one in value.items()]
+    elif isinstance(value, (set, frozenset)):
+        parts = sorted(dumps(told(one)) for one in value)
+    elif isinstance(value, WRITTEN_BY_REPR):
+        parts = repr(value)
+    elif isinstance(value, Exception):
+        parts = str(value)
+    else:
+        sys.exit(f"the function gives a {kind.__name__}; write in the driver's told() what is to be compared of it")
+    return {kind.__name__: parts, **besides(value)}
+
+
+def besides(value):
+    """What a value holds besides its items: a deque's bound, what a dictionary makes for a missing key, attributes."""
+    more = {}
+    if isinstance(value, collections.deque) and value.maxlen is not None:
+        more["maxlen"] = value.maxlen
+    if isinstance(value, collections.defaultdict) and value.default_factory is not None:
+        try:
+            made = value.default_factory()  # which may be the same of another function
+            more["default"] = made if type(made) in PLAIN else {"kind": type(made).__name__}
+        except Exception as problem:
+            more["default"] = {"error": type(problem).__name__}
+    if type(value) not in BARE and value is not receiving and not isinstance(value, enum.Enum):
+        if attributes := written(held_by(value, [one for one in type(value).__mro__ if one not in BARE and "__slots__" in vars(one)])):
+            more["attributes"] = attributes
+    return more
+
+
+def held_by(value, kinds):
+    """Its attributes, with what stands in slots of these classes."""
+    slots = [name for kind in kinds for name, one in vars(kind).items() if type(one) is types.MemberDescriptorType]
+    return {name: getattr(value, name) for name in slots if hasattr(value, name)} | getattr(value, "__dict__", {})
+
+
+def written(held):
+    return {name: told(held[name]) for name in sorted(held)}
+
+
+receiving = None  # a method's object whose attributes are written already
 
 
 def attributes(receiver):
     """What a method's object holds, with what stands in slots, and its items where it is a list or the like."""
-    slots = [name for kind in type(receiver).__mro__ for name, one in vars(kind).items() if type(one) is types.MemberDescriptorType]
-    held = {name: getattr(receiver, name) for name in slots if hasattr(receiver, name)} | getattr(receiver, "__dict__", {})
-    written = {name: told(held[name]) for name in sorted(held)}
-    return {**written, "self": told(receiver)} if isinstance(receiver, (tuple, frozenset, *MUTABLE)) else written
+    global receiving
+    held = written(held_by(receiver, type(receiver).__mro__))
+    receiving = receiver
+    return {**held, "self": told(receiver)} if isinstance(receiver, (tuple, frozenset, *MUTABLE)) else held
+
+
+def all_of(generator, given):
+    """What it yields; what it returns is left in the list."""
+    result = yield from generator
+    if result is not None:
+        given.result = result
 
 
 def process():
@@ -104,20 +148,27 @@ for arguments in cases:
         receiver = {receiver}  # the object of a method; None: there is none
         value = {call}(*arguments)
         if hasattr(value, "__next__"):
-            given = generator() if isinstance(value, types.GeneratorType) else iterator()
-            given.extend(value)
+            generated = isinstance(value, types.GeneratorType)
+            given = generator() if generated else iterator()
+            given.extend(all_of(value, given) if generated else value)
             value = given
     except Exception as problem:
         error = {"error": type(problem).__name__, "text": str(problem)}
+        own = [kind for kind in type(problem).__mro__ if "__slots__" in vars(kind)]
+        if held := held_by(problem, own):
+            error["attributes"] = {**held}
         if given is not None:  # the call itself gave an iterator, and these items before the error
             error["gave"] = given
     calls.append((receiver, value, error, arguments))
 seconds = time.process_time() - began
 
+getattr(sys, "set_int_max_str_digits", int)(0)  # Python 3.11 writes no integer of over 4300 digits otherwise
 results = []
 for receiver, value, error, arguments in calls:
     if error and "gave" in error:
         error["gave"] = told(error["gave"])
+    if error and "attributes" in error:
+        error["attributes"] = written(error["attributes"])
     results.append({**(error or {"value": told(value)}), "arguments": told(arguments)})
     if receiver is not None:
         results[-1]["receiver"] = attributes(receiver)
@@ -156,6 +207,7 @@ constexpr std::string_view kScriptDriver =
 import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { inspect } from "node:util";
 
 const { parse, stringify } = JSON; // as they are before the code is loaded
 const timed = "ACCELOPT_TIME_CALLS" in process.env; // set in a run of the old code alone, which tells the calls' share of the time
@@ -178,6 +230,45 @@ function entries(list) {
 }
 
 const met = new Map(); // numbers of objects, by identity, over all cases
+const viewed = new Map(); // the first typed array of each buffer
+let receiving = null; // a method's object whose properties are written already
+
+// Names and symbols of a list's properties. Those of its places take memory, so that a long list is shown without them first.
+function keysOf(list) {
+  if (list.length > 1000 && /^[^[]*\[ \.\.\. \d+ more items \]$/.test(inspect(list, { maxArrayLength: 0 }))) return [];
+  const keys = Reflect.ownKeys(list); // places come first
+  return keys.slice(list instanceof Array ? keys.lastIndexOf("length") + 1 : list.length);
+}
+
+// What an object holds besides its items, in properties of these names or symbols (a match has its groups there).
+function besides(value, keys) {
+  if (keys.length === 0 && Object.isExtensible(value) && !ArrayBuffer.isView(value)) return {};
+  const more = {};
+  const isShown = (key) => key === "cause" || key === "errors" || Object.prototype.propertyIsEnumerable.call(value, key);
+  const shown = value === receiving ? [] : keys.filter(isShown);
+  if (shown.length > 0) more.properties = shown.map((key) => [String(key), told(value[key])]);
+  if (value instanceof RegExp && value.lastIndex !== 0) more.lastIndex = told(value.lastIndex);
+  if (Object.isFrozen(value)) more.frozen = true;
+  // Views of one buffer change together. Small ones of Buffer share one by chance.
+  if (ArrayBuffer.isView(value) && !(value instanceof Buffer)) {
+    const first = viewed.get(value.buffer);
+    if (first) more.shares = [met.get(first), value.byteOffset - first.byteOffset];
+    else viewed.set(value.buffer, value);
+  }
+  return more;
+}
+
+// The words of a TypeError or ReferenceError name the variables of the code.
+function words(error) {
+  return error instanceof TypeError || error instanceof ReferenceError ? "" : String(error?.message);
+}
+
+// What was thrown, besides its kind and words.
+function thrown(error) {
+  if (error === null || error === undefined) return {};
+  if (typeof error !== "object") return { thrown: told(error) };
+  return besides(error, Reflect.ownKeys(error).filter((key) => key !== "message"));
+}
 
 // The value as JSON that loses nothing: JSON.stringify alone writes a Map as {} and NaN as null. An object that is met
 // again, in an argument or another result, is written by its number: a copy is not the same.
@@ -194,14 +285,25 @@ function told(value) {
   }
   const prototype = Object.getPrototypeOf(value);
   const kind = prototype === null ? "null" : prototype.constructor?.name;
-  if (kind === "Array") return entries(value);
-  if (value instanceof Iterated) return { [kind === "Generated" ? "generator" : "iterator"]: entries(value) };
-  if (kind === "Object" || kind === "null") return { [kind]: Object.entries(value).map(([key, one]) => [key, told(one)]) };
-  if (value instanceof Map) return { [kind]: Array.from(value, ([key, one]) => [told(key), told(one)]) };
-  if (value instanceof Set) return { [kind]: Array.from(value, told) };
-  if (value instanceof Date) return { [kind]: told(value.getTime()) };
-  if (value instanceof RegExp) return { [kind]: String(value) };
-  if (ArrayBuffer.isView(value) && !(value instanceof DataView)) return { [kind]: Array.from(value, told) };
+  if (kind === "Array" || value instanceof Iterated) {
+    const parts = entries(value);
+    const more = besides(value, keysOf(value));
+    if (kind === "Array") return Object.keys(more).length > 0 ? { Array: parts, ...more } : parts;
+    return { [kind === "Generated" ? "generator" : "iterator"]: parts, ...more };
+  }
+  if (kind === "Object" || kind === "null") {
+    const parts = Object.entries(value).map(([key, one]) => [key, told(one)]);
+    return { [kind]: parts, ...besides(value, Object.getOwnPropertySymbols(value)) };
+  }
+  const whole = (parts) => ({ [kind]: parts, ...besides(value, Reflect.ownKeys(value)) });
+  if (value instanceof Map) return whole(Array.from(value, ([key, one]) => [told(key), told(one)]));
+  if (value instanceof Set) return whole(Array.from(value, told));
+  if (value instanceof Date) return whole(told(value.getTime()));
+  if (value instanceof RegExp) return whole(String(value));
+  if (value instanceof Error) return { [kind]: words(value), ...thrown(value) };
+  if (ArrayBuffer.isView(value) && !(value instanceof DataView)) {
+    return { [kind]: Array.from(value, told), ...besides(value, keysOf(value)) };
+  }
   return fail(`the function gives a ${kind ?? typeof value}; write in the driver's told() what is to be compared of it`);
 }
 
@@ -209,6 +311,7 @@ function told(value) {
 function attributes(receiver) {
   const names = Object.keys(receiver).filter((name) => typeof receiver[name] !== "function");
   const written = names.sort().map((name) => [name, told(receiver[name])]);
+  receiving = receiver;
   return receiver instanceof Map || receiver instanceof Set ? [...written, ["this", told(receiver)]] : written;
 }
 
@@ -224,21 +327,24 @@ for (const args of cases) {
     call.value = value;
     if (typeof value?.next === "function" && typeof value[Symbol.iterator] === "function") {
       call.gave = Object.prototype.toString.call(value) === "[object Generator]" ? new Generated() : new Iterated();
-      for (const one of value) call.gave.push(one);
+      const given = value[Symbol.iterator]();
+      let step = given.next();
+      for (; !step.done; step = given.next()) call.gave.push(step.value);
+      if (step.value !== undefined) call.gave.result = step.value; // what a generator returned
       call.value = call.gave;
     }
   } catch (error) {
-    // The words of a TypeError or ReferenceError name the variables of the code.
-    const engine = error instanceof TypeError || error instanceof ReferenceError;
-    call.error = { error: error?.constructor?.name ?? String(error), text: engine ? "" : String(error?.message) };
+    call.error = { error: error?.constructor?.name ?? String(error), text: words(error) };
+    call.thrown = error;
   }
   calls.push(call);
 }
 const { user, system } = process.cpuUsage(began);
 
-const results = calls.map(({ receiver, value, gave, error, args }) => {
+const results = calls.map(({ receiver, value, gave, error, args, thrown: what }) => {
   // An error with what it gave before came from the iteration, and one without from the call.
   if (error && gave) error.gave = told(gave);
+  if (error) Object.assign(error, thrown(what));
   const result = { ...(error ?? { value: told(value) }), arguments: told(args) };
   return receiver ? { ...result, receiver: attributes(receiver) } : result;
 });

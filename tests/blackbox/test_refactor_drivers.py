@@ -82,6 +82,37 @@ class PythonDriverTest(DriverCase):
         records = self.results("m.py", program, [[place, [7]] for place in range(len(texts))])[2:-2].split('}, {"value"')
         self.assertEqual(len(set((record.split(', "arguments"')[0].removeprefix('"value"'), "met" in record) for record in records)), len(texts), records)
 
+    def test_what_a_value_holds_besides_its_items_is_written(self):
+        program = """import collections, enum
+class Rows(list):
+    pass
+class Color(str, enum.Enum):
+    RED = 'r'
+class Bad(Exception):
+    def __str__(self):
+        return 'm'
+def held(value, **attributes):
+    vars(value).update(attributes)
+    return value
+def gen(last):
+    yield 1
+    return last
+def f(place, a):
+    if place == 0 or place == 1:
+        raise held(Bad(), code=place)
+    return [lambda: held(Rows(), total=1), lambda: held(Rows(), total=2), Rows, lambda: collections.deque([], 3), lambda: collections.deque([], 4), collections.deque,
+            lambda: collections.defaultdict(int), lambda: collections.defaultdict(list), collections.defaultdict, lambda: gen(5), lambda: gen(6), lambda: gen(None),
+            lambda: 10**5000, lambda: Color.RED, lambda: collections.Counter('a'), lambda: collections.defaultdict(lambda: 0)][place - 2]()
+"""
+        out = json.loads(self.results("m.py", program.replace("10**5000", "1"), [[place, 7] for place in range(18)]))
+        self.assertEqual([one.get("attributes") for one in out[:2]], [{"code": 0}, {"code": 1}])
+        values = [one["value"] for one in out[2:]]
+        self.assertEqual(len(set(json.dumps(value) for value in values[:12])), 12, values)
+        self.assertEqual([values[at] for at in (2, 5, 8, 11, 12, 13, 14)],
+                         [{"Rows": []}, {"deque": []}, {"defaultdict": []}, {"generator": [1]}, 1, {"Color": "<Color.RED: 'r'>"}, {"Counter": [["a", 1]]}])
+        self.assertEqual(values[6], values[15])
+        self.assertIn('"value": 1' + 5000 * "0", self.results("m.py", program, [[14, 7]]))
+
     def test_methods_are_called_on_an_object_and_any_path_is_imported(self):
         program = ("class A:\n    def m(self, a):\n        return ['m', a]\n\n    @staticmethod\n    def s(a):\n        return ['s', a]\n\n"
                    "    @classmethod\n    def c(cls, a):\n        return ['c', a]\n")
@@ -145,6 +176,24 @@ class ScriptDriverTest(DriverCase):
         program = "export function f(place, a) {\n  return [" + ", ".join(f"() => ({text})" for text in texts) + "][place]();\n}\n"
         records = self.results("m.mjs", program, [[place, [7]] for place in range(len(texts))])[2:-2].split('},{"value"')
         self.assertEqual(len(set((record.split(',"arguments"')[0].removeprefix('"value"'), "met" in record) for record in records)), len(texts), records)
+
+    def test_what_a_value_holds_besides_its_items_is_written(self):
+        program = """function held(value, properties) { return Object.assign(value, properties); }
+const buffer = new Uint8Array(4);
+export function f(place) {
+  if (place < 6) throw ["text", "other", held(new RangeError("m"), { code: 1 }), new RangeError("m", { cause: 2 }),
+    new RangeError("m"), new RangeError("m", { cause: new Error("c") })][place];
+  return [() => /b(?<n>.)/.exec("abc"), () => ["bc", "c"], () => held([], { links: {} }), () => held(new Map(), { extra: 1 }), () => new Map(), () => ({}), () => ({ [Symbol("s")]: 1 }),
+    () => Object.freeze({}), () => /b/g, () => held(/b/g, { lastIndex: 2 }), () => [buffer, buffer.subarray(1, 2)], () => [new Uint8Array(4), new Uint8Array(1)], () => held(Array(2000).fill(0), { x: 1 }), () => Array(2000).fill(0),
+    function* () { yield 1; }, function* () { yield 1; return 2; }, () => new RangeError("m")][place - 6]();
+}
+"""
+        out = [json.loads(self.results("m.mjs", program, [[place]]))[0] for place in range(23)]
+        self.assertEqual(len(set(json.dumps({**one, "arguments": []}) for one in out)), 23, out)
+        self.assertEqual(out[4], {"error": "RangeError", "text": "m", "arguments": [4]})
+        self.assertEqual([out[at]["value"] for at in (7, 10, 11, 14, 17, 20)],
+                         [["bc", "c"], {"Map": []}, {"Object": []}, {"RegExp": "/b/g"}, [{"Uint8Array": [0] * 4}, {"Uint8Array": [0]}], {"generator": [1]}])
+        self.assertEqual((out[18]["value"]["properties"], out[19]["value"]), ([["x", 1]], [0] * 2000))
 
     def test_what_is_shared_is_written_once(self):
         program = "const k = [3];\nexport function f(a, how) {\n  return [() => [[...a], [3], [3]], () => [a, [3], [3]], () => [[...a], k, k], () => [[...a], [3], k]][how]();\n}\n"
