@@ -32,6 +32,10 @@ constexpr auto kWithBrackets =
     std::to_array<std::string_view>({"__attribute__", "__attribute", "alignas", "_Alignas", "decltype", "noexcept",
                                      "throw", "requires", "__declspec", "explicit", "asm", "__asm__"});
 
+/// What may stand before a function's type in C and C++.
+constexpr auto kStorage =
+    std::to_array<std::string_view>({"static", "inline", "extern", "constexpr", "virtual", "friend"});
+
 /// A function by places in the list of tokens.
 struct Match {
   std::string name;
@@ -399,8 +403,10 @@ class Finder {
         if (at < open) header.parameters = at;
         i = at;
       } else if (here == "(") {
-        if (header.parameters == kNone && !in_type && i > from && !is_in(kWithBrackets, text(i - 1)))
-          header.parameters = i;
+        const bool first = header.parameters == kNone && !in_type && i > from;
+        const bool behind_macro = header.parameters != kNone && !header.initializes && is_word(i - 1) &&
+                                  may_be_macro(header.parameters - 1, from);
+        if ((first || behind_macro) && !is_in(kWithBrackets, text(i - 1))) header.parameters = i;
       } else if (here == "=" && header.parameters == kNone) {
         header.assigns = true;
       } else if (here == ":") {
@@ -418,6 +424,15 @@ class Finder {
       }
     }
     return header;
+  }
+
+  /// Whether the word may be EXPORT in `static EXPORT(type) name(parameters)`: no type stands before it, and no
+  /// constructor has this name.
+  [[nodiscard]] bool may_be_macro(std::size_t word, std::size_t from) const {
+    for (std::size_t i = from; i < word; ++i) {
+      if (!is_in(kStorage, text(i)) && tokens_[i].kind != TokenKind::literal) return false;
+    }
+    return blocks_.empty() || blocks_.back().name != text(word);
   }
 
   [[nodiscard]] std::string name_before(std::size_t parameters, std::size_t from) const {

@@ -96,6 +96,22 @@ TEST(BraceFunctions, C_IsRead) {
             "count 5-11, make 12-14");
 }
 
+TEST(BraceFunctions, TypesInsideOfMacros_AreNoNames) {
+  EXPECT_EQ(functions("c",
+                      "EXPORT(const char *) version(void)\n{\n}\n"                   // 0
+                      "static API(int) * both(int (*test)(int)) REQUIRES(x) {\n}\n"  // 3
+                      "DEFINE_TEST(name) {\n}\n"                                     // 5
+                      "EXPORT(void) guarded(int x) __attribute__((cold)) {\n}\n"),
+            "version 0-2, both 3-4, DEFINE_TEST 5-6, guarded 7-8");
+  EXPECT_EQ(functions("c++",
+                      "struct Box {\n"                                             // 0
+                      "  explicit Box(int n) REQUIRES(mutex) : size_(n) {\n  }\n"  // 1
+                      "  Box(long n) REQUIRES(mutex) {\n  }\n"                     // 3
+                      "  int size() const REQUIRES(mutex) { return 1; }\n};\n"     // 5
+                      "Box::Box(char n) REQUIRES(mutex) : size_(n) {\n}\n"),
+            "Box::Box 1-2, Box::Box 3-4, Box::size 5-5, Box::Box 7-8");
+}
+
 TEST(BraceFunctions, Cxx_IsRead) {
   EXPECT_EQ(functions("c++",
                       "namespace a::b {\n"                                        // 0
