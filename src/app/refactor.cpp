@@ -167,6 +167,11 @@ Result<std::vector<fs::path>> init_refactor(const RefactorInit& options) {
     TRY_ASSIGN(const std::string text, base::read_file(file));
     TRY_ASSIGN(const auto place, refactor::find_function(language, text, options.function));
     signature = place.signature;
+    if (const std::string outer = refactor::enclosing_function(refactor::functions_of(language, text), place);
+        !outer.empty()) {
+      options.note(place.name + " cannot be reached from outside of " + outer +
+                   ": write the driver by hand, with a call that leads to it");
+    }
   }
   const fs::path folder =
       fs::absolute(options.folder.empty() ? fs::path("accelopt-" + file.stem().string()) : options.folder);
@@ -205,6 +210,8 @@ Result<std::vector<std::string>> lint_refactor(const Shell& shell, const Refacto
                               checker->base_commit().substr(0, 12)));
   lines.push_back(task.test.empty() ? "no tests: only the driver holds a change; add [commands] test"
                                     : fmt::format("{} tests pass three times", checker->tests()));
+  if (const std::string absent = vcs::describe_submodules(checker->base_listing()); !absent.empty())
+    lines.push_back(absent);
   if (!checker->flaky().empty())
     lines.push_back(
         fmt::format("{} flaky tests are set aside: {}", checker->flaky().size(), base::joined(checker->flaky(), ", ")));

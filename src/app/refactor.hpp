@@ -21,6 +21,7 @@ struct RefactorInit {
   std::filesystem::path file;    ///< the user's source
   std::string function;          ///< empty: the whole file
   std::filesystem::path folder;  ///< to make; empty: accelopt-NAME beside the user
+  std::function<void(const std::string&)> note = [](const std::string&) {};
 };
 /// Writes refactor.toml, and a driver to fill in. Gives the files. @error already_exists; not_found; io.
 base::Result<std::vector<std::filesystem::path>> init_refactor(const RefactorInit& options);

@@ -219,7 +219,8 @@ base::Result<Exit> lint(const app::Shell& shell, RefactorFlags& flags) {
   return Exit::done;
 }
 
-base::Result<Exit> init(const RefactorFlags& flags) {
+base::Result<Exit> init(RefactorFlags& flags) {
+  flags.init.note = [](const std::string& line) { fmt::print("note: {}\n", report::printable_lines(line)); };
   TRY_ASSIGN(const auto files, app::init_refactor(flags.init));
   for (const auto& file : files) fmt::print("wrote {}\n", file.string());
   fmt::print("next: fill in what is \"?\" and TODO, then accelopt refactor lint {}\n",

@@ -121,7 +121,11 @@ Result<void> Checker::prepare_base() {
   TRY_ASSIGN(base_folder_, lay_out_tree(listing_));
   TRY_ASSIGN(const std::string problem, build_tree(base_folder_, {}));
   costs_.build = seconds_since(began);
-  if (!problem.empty()) return base::fail(ErrorCode::invalid_argument, "the base does not build: " + problem);
+  if (!problem.empty()) {
+    const std::string absent = vcs::describe_submodules(listing_);
+    return base::fail(ErrorCode::invalid_argument,
+                      "the base does not build: " + problem + (absent.empty() ? "" : "; " + absent));
+  }
   return {};
 }
 

@@ -200,6 +200,7 @@ class Checker {
   [[nodiscard]] const vcs::Repository& repository() const { return repository_; }
   [[nodiscard]] const Task& task() const { return task_; }
   [[nodiscard]] const std::string& base_commit() const { return commit_; }
+  [[nodiscard]] const vcs::Listing& base_listing() const { return listing_; }
   [[nodiscard]] const std::string& base_tree() const { return tree_; }
   /// The base's text of a file. @error not_found.
   [[nodiscard]] base::Result<std::string> base_text(const std::string& path) const;

@@ -65,6 +65,8 @@ std::string name_after(std::string_view line, std::string_view keyword) {
   return std::string(rest.substr(0, rest.find_first_of("(:[ \t\\")));
 }
 
+constexpr std::size_t kMostNames = 10;  ///< of functions in a message
+
 struct Block {
   std::string name;
   int indent = 0;
@@ -159,6 +161,25 @@ std::vector<FunctionPlace> indented_functions_of(std::string_view source) {
   return found;
 }
 
+/// With some of the functions that there are.
+std::string unknown_function(const std::vector<FunctionPlace>& all, std::string_view name) {
+  std::vector<std::string> names;
+  for (const FunctionPlace& place : all) {
+    if (std::ranges::find(names, place.name) == names.end()) names.push_back(place.name);
+  }
+  const std::string meant(base::nearest_name(name, names));
+  const std::string member = "." + std::string(name);
+  const std::string in_space = "::" + std::string(name);
+  std::ranges::stable_sort(names, {}, [&](const std::string& known) {
+    return known.ends_with(member) || known.ends_with(in_space) ? 0 : known == meant ? 1 : 2;
+  });
+  const std::size_t more = names.size() - std::min(names.size(), kMostNames);
+  names.resize(names.size() - more);
+  std::string message = base::unknown_name("function", name, names);
+  if (more > 0) message += " and " + std::to_string(more) + " more";
+  return message;
+}
+
 }  // namespace
 
 std::vector<SourceLine> lines_of(const CodeLanguage& language, std::string_view source) {
@@ -177,6 +198,16 @@ std::vector<FunctionPlace> functions_of(const CodeLanguage& language, std::strin
   return {};
 }
 
+std::string enclosing_function(const std::vector<FunctionPlace>& all, const FunctionPlace& place) {
+  std::string innermost;
+  for (const FunctionPlace& other : all) {
+    const bool holds = other.first <= place.first && place.last <= other.last;
+    if (holds && place.name.starts_with(other.name + ".") && other.name.size() > innermost.size())
+      innermost = other.name;
+  }
+  return innermost;
+}
+
 base::Result<FunctionPlace> find_function(const CodeLanguage& language, std::string_view source,
                                           std::string_view name) {
   const std::vector<FunctionPlace> all = functions_of(language, source);
@@ -188,9 +219,7 @@ base::Result<FunctionPlace> find_function(const CodeLanguage& language, std::str
                          [&](const FunctionPlace& it) { return it.name.ends_with(end); });
   }
   if (found.empty()) {
-    std::vector<std::string> names;
-    for (const FunctionPlace& place : all) names.push_back(place.name);
-    return base::fail(base::ErrorCode::not_found, base::unknown_name("function", name, names));
+    return base::fail(base::ErrorCode::not_found, unknown_function(all, name));
   }
   const char* problem = found.size() > 1            ? "several functions are named \""
                         : found.front().shares_line ? "other code shares a line with the function \""

@@ -40,9 +40,12 @@ struct FunctionPlace {
 /// None where the language does not tell functions.
 std::vector<FunctionPlace> functions_of(const CodeLanguage& language, std::string_view source);
 
+/// The innermost function that the place lies in; empty: none, so that it may be called from outside.
+std::string enclosing_function(const std::vector<FunctionPlace>& all, const FunctionPlace& place);
+
 /// By its name; in C++ the enclosing namespaces may be left out.
-/// @error not_found: none has the name (the message lists near ones); invalid_argument: several have, or it shares a
-/// line with other code.
+/// @error not_found: none has the name (the message lists some, those of this name within others first);
+/// invalid_argument: several have, or it shares a line with other code.
 base::Result<FunctionPlace> find_function(const CodeLanguage& language, std::string_view source, std::string_view name);
 
 /// The text of these lines.

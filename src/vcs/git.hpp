@@ -123,6 +123,9 @@ bool has_diff(std::string_view text);
 /// made as links; submodules are left out. @error io, exhausted: over 2 GiB.
 base::Result<void> lay_out(const Repository& repository, const Listing& listing, const std::filesystem::path& folder);
 
+/// "submodules are left out: a, b", which lay_out() does; empty: the tree has none.
+std::string describe_submodules(const Listing& listing);
+
 /// Copies a laid-out tree. @error io, exhausted.
 base::Result<void> copy_tree(const std::filesystem::path& from, const std::filesystem::path& to);
 

@@ -52,6 +52,14 @@ Result<void> lay_out(const Repository& repository, const Listing& listing, const
   return {};
 }
 
+std::string describe_submodules(const Listing& listing) {
+  std::string names;
+  for (const auto& [path, entry] : listing) {
+    if (entry.kind == EntryKind::submodule) names += (names.empty() ? "" : ", ") + path;
+  }
+  return names.empty() ? "" : "submodules are left out: " + names;
+}
+
 Result<void> copy_tree(const fs::path& from, const fs::path& to) {
   std::error_code failed;
   fs::create_directories(to, failed);

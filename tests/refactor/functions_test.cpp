@@ -74,6 +74,25 @@ TEST(FindFunction, UnknownName_NamesANearOne) {
   EXPECT_NE(place.error().message.find("Box.size"), std::string::npos) << place.error().message;
 }
 
+TEST(FindFunction, UnknownNameOfAFunctionInside_IsNamedFirstAndFewOthers) {
+  std::string source;
+  for (int i = 0; i < 500; ++i) source += "def f" + std::to_string(i) + "():\n  pass\n";
+  const auto place = in_python(source + "def outer():\n  def unique():\n    pass\n", "unique");
+  ASSERT_FALSE(place);
+  EXPECT_EQ(place.error().message,
+            "unknown function \"unique\"; known are outer.unique, f0, f1, f2, f3, f4, f5, f6, f7, f8 and 492 more");
+}
+
+TEST(EnclosingFunction, OfAFunctionInside_IsTheOuterOne) {
+  const auto all =
+      functions_of(code_language("javascript"),
+                   "function Box() {\n  function inner() {\n  }\n}\nBox.prototype.size = function () {\n};\n"
+                   "class A {\n  m() {\n  }\n}\n");
+  ASSERT_EQ(all.size(), 4U);
+  EXPECT_EQ(enclosing_function(all, all[1]), "Box");
+  for (const std::size_t at : {0U, 2U, 3U}) EXPECT_EQ(enclosing_function(all, all[at]), "") << all[at].name;
+}
+
 TEST(FindFunction, TwoOfAName_AreRefused) {
   const auto place = in_python("def f():\n  pass\ndef f():\n  pass\n", "f");
   ASSERT_FALSE(place);

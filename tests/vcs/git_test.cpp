@@ -98,6 +98,12 @@ TEST(Repository, BranchInTheWay_IsNamed) {
   EXPECT_EQ(kept.error().message, room.error().message);
 }
 
+TEST(DescribeSubmodules, OfATree_NamesThem) {
+  EXPECT_EQ(describe_submodules({{"a", {}}}), "");
+  EXPECT_EQ(describe_submodules({{"a", {}}, {"b", {EntryKind::submodule, "1"}}, {"c/d", {EntryKind::submodule, "2"}}}),
+            "submodules are left out: b, c/d");
+}
+
 TEST(HasDiff, HeadsOfFiles_Yes) {
   for (const char* text : {"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n", "words\n\n--- x\r\n+++ x\r\n@@ -1 +1 @@\r\n",
                            "diff --git a/x b/x\nold mode 100644\nnew mode 100755\n",
