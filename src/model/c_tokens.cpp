@@ -65,13 +65,14 @@ class Lexer {
   /// To the line's end, continuation lines joined.
   void line_comment() {
     const bool is_directive = source_.substr(at_).starts_with("//@");
-    Token result{TokenKind::directive, "", at_};
+    Token result{TokenKind::directive, "", at_, at_};
     bool space = false;
     while (at_ < source_.size() && peek() != '\n') {
       const std::size_t joined = splice();
       append_spaced(result.text, joined > 0 ? ' ' : peek(), space);
       at_ += std::max<std::size_t>(joined, 1);
     }
+    result.end = at_;
     if (is_directive) tokens_.push_back(std::move(result));
   }
 
@@ -86,7 +87,7 @@ class Lexer {
   }
 
   void preprocessor_line() {
-    Token result{TokenKind::preprocessor, "", at_};
+    Token result{TokenKind::preprocessor, "", at_, at_};
     bool space = false;
     char quote = '\0';
     while (at_ < source_.size() && peek() != '\n') {
@@ -109,8 +110,10 @@ class Lexer {
         if (at_ < source_.size()) append_spaced(result.text, source_[at_++], space);
       }
     }
+    const std::size_t line = tokens_.size();
     tokens_.push_back(std::move(result));
     if (peek() == '/') line_comment();
+    tokens_[line].end = at_;
   }
 
   void block_comment() {
@@ -119,7 +122,7 @@ class Lexer {
   }
 
   void push(TokenKind kind, std::size_t begin) {
-    tokens_.push_back(Token{kind, std::string(source_.substr(begin, at_ - begin)), begin});
+    tokens_.push_back(Token{kind, std::string(source_.substr(begin, at_ - begin)), begin, at_});
   }
 
   void token() {

@@ -15,6 +15,7 @@ struct Token {
   TokenKind kind = TokenKind::punctuator;
   std::string text;  ///< preprocessor and directive: the line, inner white space reduced to single spaces
   std::size_t offset = 0;
+  std::size_t end = 0;  ///< in the source; of a preprocessor line: with its comments, before its line end
 };
 
 /// The tokens of a C-family text. Comments and layout are dropped; preprocessor lines are one token each (continuations

@@ -61,20 +61,19 @@ class Splitter {
   }
 
   void preprocessor(const Token& token) {
-    const std::size_t end = end_of_logical_line(source_, token.offset);
     const std::size_t word = token.text.find_first_not_of("# ");
     const std::string_view rest = std::string_view(token.text).substr(std::min(word, token.text.size()));
     if (rest.starts_with("include")) {
       const std::size_t name = rest.find_first_of("<\"");
-      return add(Chunk::Kind::include, token.offset, end,
+      return add(Chunk::Kind::include, token.offset, token.end,
                  name == std::string_view::npos ? "" : std::string(rest.substr(name)));
     }
     if (rest.starts_with("define ")) {
       const std::string_view name = rest.substr(7);
-      return add(Chunk::Kind::define, token.offset, end, std::string(name.substr(0, name.find_first_of(" ("))));
+      return add(Chunk::Kind::define, token.offset, token.end, std::string(name.substr(0, name.find_first_of(" ("))));
     }
     const std::size_t word_end = std::min(rest.find_first_of(" (!"), rest.size());
-    add(Chunk::Kind::preprocessor, token.offset, end, std::string(rest.substr(0, word_end)));
+    add(Chunk::Kind::preprocessor, token.offset, token.end, std::string(rest.substr(0, word_end)));
   }
 
   /// Index of the `{` of `namespace a::b {`, `inline namespace {` or `extern "C" {` that begins here; 0: none does.

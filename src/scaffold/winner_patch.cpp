@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -51,22 +52,33 @@ std::size_t include_place(const Place& place) {
   return place.chunks.empty() ? 0 : place.chunks.front().extent.begin;
 }
 
-/// Start of the comment lines right above the definition, or of its own line.
+/// Start of the comments right above the definition, without an empty line between; else of its own line, or of the
+/// definition where something else stands on that line before it.
 std::size_t block_place(const Place& place) {
   const std::string& source = place.unit.source;
-  std::size_t line = source.rfind('\n', place.begin);
-  line = line == std::string::npos ? 0 : line + 1;
-  while (line > 0) {
-    const std::size_t previous_end = line - 1;
-    const std::size_t newline = previous_end == 0 ? std::string::npos : source.rfind('\n', previous_end - 1);
-    const std::size_t previous = newline == std::string::npos ? 0 : newline + 1;
-    const std::size_t first = source.find_first_not_of(" \t", previous);
-    const std::string_view text = std::string_view(source).substr(first, previous_end - std::min(first, previous_end));
-    const bool comment = text.starts_with("//") || text.starts_with("/*") || text.starts_with("*");
-    if (first >= previous_end || !comment) break;
-    line = previous;
+  std::size_t at = 0;  // end of what stands before
+  for (const model::Token& token : model::c_tokens(source)) {
+    if (token.offset >= place.begin) break;
+    if (token.kind != model::TokenKind::directive) at = token.end;
   }
-  return line;
+  bool begins_line = at == 0;  // nothing but comments stands before, on the line that began at `line`
+  bool has_comment = false;    // the line
+  std::size_t line = at;
+  std::optional<std::size_t> comments;
+  while (at < place.begin) {
+    if (const std::size_t end = end_of_comment(source, at); end != at) {
+      if (begins_line && !comments) comments = line;
+      has_comment = true;
+      at = end;
+    } else if (source[at++] == '\n') {
+      if (!has_comment) comments.reset();
+      begins_line = true;
+      has_comment = false;
+      line = at;
+    }
+  }
+  if (comments) return *comments;
+  return begins_line ? line : place.begin;
 }
 
 std::string missing_includes(const Place& place, std::vector<std::string> wanted, const std::string& block,
@@ -176,9 +188,10 @@ Result<PatchedText> replace_entry(const syntax::Clang& clang, const PatchRequest
                                                 inserted + adapted.body, language);
   const std::string made = remark(request.form) + inserted + "\n";
   const std::size_t at = block_place(place);
+  const bool is_inside_line = at > 0 && user_source[at - 1] != '\n';
   if (include_place(place) < at) {
     if (!includes.empty()) parts.push_back({{include_place(place), include_place(place)}, includes});
-    parts.push_back({{at, at}, made});
+    parts.push_back({{at, at}, (is_inside_line ? "\n" : "") + made});
   } else {  // the file begins with the function's comment
     parts.push_back({{at, at}, includes + (includes.empty() ? "" : "\n") + made});
   }

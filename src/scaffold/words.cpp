@@ -18,7 +18,7 @@ void collect(std::string_view source, std::size_t base, std::vector<Word>& resul
                               token.text.find("include") <= token.text.find_first_not_of("# ");
       const std::size_t begin = token.offset + 1;  // past '#': the rest of the line reads as ordinary tokens
       if (!is_include) {
-        collect(source.substr(begin, end_of_logical_line(source, begin) - begin), base + begin, result);
+        collect(source.substr(begin, token.end - begin), base + begin, result);
       }
     } else if (token.kind == model::TokenKind::identifier || token.kind == model::TokenKind::number) {
       const bool qualified = previous == "." || previous == "->" || previous == "::";
@@ -28,12 +28,15 @@ void collect(std::string_view source, std::size_t base, std::vector<Word>& resul
   }
 }
 
-/// End of the comment that begins at the offset; the offset where none does.
-std::size_t end_of_comment(std::string_view source, std::size_t at) {
-  if (source.substr(at, 2) == "//") return end_of_logical_line(source, at);
-  if (source.substr(at, 2) != "/*") return at;
-  const std::size_t end = source.find("*/", at + 2);
-  return end == std::string_view::npos ? source.size() : end + 2;
+/// End of the line that holds the offset, its line end excluded, continued lines included.
+std::size_t end_of_logical_line(std::string_view source, std::size_t offset) {
+  for (std::size_t end = offset;; ++end) {
+    end = source.find('\n', end);
+    if (end == std::string_view::npos) return source.size();
+    const bool carriage = end > offset && source[end - 1] == '\r';
+    const std::size_t last = carriage ? end - 1 : end;
+    if (last == offset || source[last - 1] != '\\') return end;
+  }
 }
 
 /// End of the string or character that begins at the offset; the offset where none does, as within 1'000.
@@ -84,6 +87,13 @@ std::string in_form(const std::string& text, const FileForm& form) {
   return out;
 }
 
+std::size_t end_of_comment(std::string_view source, std::size_t at) {
+  if (source.substr(at, 2) == "//") return end_of_logical_line(source, at);
+  if (source.substr(at, 2) != "/*") return at;
+  const std::size_t end = source.find("*/", at + 2);
+  return end == std::string_view::npos ? source.size() : end + 2;
+}
+
 std::string without_comments(std::string_view source) {
   std::string result;
   std::size_t line = 0;      // where the line begins in the result
@@ -114,16 +124,6 @@ std::string without_comments(std::string_view source) {
     }
   }
   return result;
-}
-
-std::size_t end_of_logical_line(std::string_view source, std::size_t offset) {
-  for (std::size_t end = offset;; ++end) {
-    end = source.find('\n', end);
-    if (end == std::string_view::npos) return source.size();
-    const bool carriage = end > offset && source[end - 1] == '\r';
-    const std::size_t last = carriage ? end - 1 : end;
-    if (last == offset || source[last - 1] != '\\') return end;
-  }
 }
 
 std::vector<Word> words(std::string_view source) {

@@ -47,7 +47,7 @@ std::string in_form(const std::string& text, const FileForm& form);
 /// The text without comments, and without the lines that hold nothing else.
 std::string without_comments(std::string_view source);
 
-/// End of the line that holds the offset, its line end excluded, continued lines included.
-std::size_t end_of_logical_line(std::string_view source, std::size_t offset);
+/// End of the comment that begins at the offset, the line end of a // comment excluded; the offset where none does.
+std::size_t end_of_comment(std::string_view source, std::size_t at);
 
 }  // namespace accelopt::scaffold

@@ -44,8 +44,7 @@ std::vector<Include> includes_of(std::string_view source) {
     if (begin == std::string::npos) continue;
     const std::size_t end = token.text.find(token.text[begin] == '<' ? '>' : '"', begin + 1);
     if (end == std::string::npos) continue;
-    const std::size_t line_end = std::min(source.find('\n', token.offset), source.size());
-    result.push_back({token.text.substr(begin, end - begin + 1), {token.offset, line_end}});
+    result.push_back({token.text.substr(begin, end - begin + 1), {token.offset, token.end}});
   }
   return result;
 }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "scaffold/extract.hpp"
 #include "scaffold/programs.hpp"
 #include "scaffold/scaffold.hpp"
 #include "scaffold/winner_blocks.hpp"
@@ -393,6 +394,27 @@ TEST(WinnerPatch, OfAFunctionWithAConditionalAttribute_StandsAboveIt) {
   ASSERT_TRUE(patch.has_value()) << patch.error().message;
   const std::string& after = patch->files.front().after;
   EXPECT_LT(after.find("twice_accelopt_kernel"), after.find("#if defined(__GNUC__)")) << after;
+}
+
+TEST(WinnerPatch, StandsBesideCommentsOverSeveralLines) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const std::string directives = "#define GAIN 2  /* of the filter,\n   as measured */\n";
+  const std::string other = "int other(void) { return 0; } /* More,\n   without stars. */ ";
+  const std::string comment = "/* Doubles x,\n   without stars,\n\nfor all of n.\n */\n";
+  const std::string loop =
+      "void twice(const float *x, float *y, int n) {\n  for (int i = 0; i < n; ++i) y[i] = GAIN * x[i];\n}\n";
+  for (const std::string& before : {directives, directives + comment, directives + other}) {
+    const Repository repository("twice.c", "#include <stddef.h>  /* sizes,\n   of course */\n" + before + loop);
+    const auto task = scaffolded_twice(*clang, repository);
+    ASSERT_TRUE(task.has_value()) << task.error().message << before;
+    const auto patch = make_winner_patch({{*task, task->baseline, repository.path() / "task", {}}});
+    ASSERT_TRUE(patch.has_value()) << patch.error().message << before;
+    const std::string& after = patch->files.front().after;
+    EXPECT_EQ(count_errors(*clang, after, model::Language::c).value_or(1), 0U) << after;
+    EXPECT_NE(after.find(before == directives + comment ? comment + "void twice" : "\nvoid twice"), std::string::npos)
+        << after;
+  }
 }
 
 TEST(WinnerPatch, RefusesWhatDoesNotFit) {

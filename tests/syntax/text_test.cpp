@@ -15,6 +15,13 @@ TEST(Text, Includes) {
   EXPECT_EQ(source.substr(found[0].line.begin, found[0].line.size()), "#include <cmath>");
 }
 
+TEST(Text, IncludesEndWithTheCommentsThatBeginOnTheirLine) {
+  const std::string source = "#include <cmath>  /* roots,\n                     of course */\nint a;\n";
+  const auto found = includes_of(source);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(source.substr(found[0].line.end), "\nint a;\n");
+}
+
 TEST(Text, SemicolonsAndNames) {
   EXPECT_EQ(past_semicolon("a /* x */ ; b", 1), 11U);
   EXPECT_EQ(past_semicolon("a + b;", 1), 1U);
