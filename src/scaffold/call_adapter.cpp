@@ -185,7 +185,7 @@ class Adapter {
         const std::string divisor = extent_of(other, divisors, open);
         if (divisor.empty()) return;
         others.insert(divisor);
-        text += " / " + (divisor.find('/') == std::string::npos ? divisor : "(" + divisor + ")");
+        text += " / " + wide(divisor);
       }
       divisors.insert(others.begin(), others.end());
       extent = text;
@@ -204,9 +204,7 @@ class Adapter {
     for_containers([&](const syntax::Parameter& parameter, const std::vector<std::string>& axes) {
       std::string product;
       for (const std::string& axis : axes) {
-        const std::string extent = extent_of(axis, divisors);
-        product +=
-            (product.empty() ? "" : " * ") + (extent.find('/') == std::string::npos ? extent : "(" + extent + ")");
+        product += (product.empty() ? "" : " * ") + wide(extent_of(axis, divisors));
       }
       const std::string size = signed_size(parameter);
       if (size != product) condition = joined(condition, size + " == " + product);

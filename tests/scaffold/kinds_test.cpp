@@ -307,6 +307,24 @@ TEST_F(Kinds, SpansAndVectors_GiveTheirSizes) {
   EXPECT_EQ(model::variable_axes(task.definition), (std::vector<std::string>{"rows", "cols"}));
 }
 
+TEST_F(Kinds, SizesWithoutSign_AreComparedWithSignedOnes) {
+  const auto clang = load_clang();
+  const Repository repository("kinds.cpp",
+                              "#include <vector>\n"
+                              "void f(const std::vector<float>& x, std::vector<float>& y, std::size_t n) {\n"
+                              "  for (std::size_t i = 0; i < n; ++i) {\n    y[i] = 0;\n"
+                              "    for (std::size_t r = 0; r < x.size() / n; ++r) y[i] += x[r * n + i];\n  }\n}\n");
+  const auto report = made(*clang, repository,
+                           {.shapes = {"x=rows,n"}, .outputs = {"y=n"}, .axes = {"rows=5", "n=20"}, .inits = kDrawX});
+  ASSERT_TRUE(report.has_value()) << report.error().message;
+  const model::Task task = suites::load_task(repository.path() / "task").value();
+  const auto patch = make_winner_patch({{task, task.baseline, repository.path() / "task", {}}});
+  ASSERT_TRUE(patch.has_value()) << patch.error().message;
+  const std::string& after = patch->files.front().after;
+  EXPECT_NE(after.find(" && static_cast<int64_t>(y.size()) == int64_t(n) && "), std::string::npos) << after;
+  EXPECT_NE(after.find(" && static_cast<int64_t>(x.size()) / int64_t(n) >= "), std::string::npos) << after;
+}
+
 TEST_F(Kinds, WholeContainers_BecomeSpans) {
   patched(
       "void f(const std::vector<float>& x, std::span<float> y) {\n"
