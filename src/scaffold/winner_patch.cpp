@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <vector>
 
 #include "base/files.hpp"
@@ -128,6 +129,14 @@ Result<std::string> with_parts(const std::string& source, const std::vector<Part
   return edits.apply(source);
 }
 
+/// A function that a winner takes the place of.
+struct Replaced {
+  const PatchRequest* request = nullptr;
+  fs::path path;          ///< of the user's file
+  std::string name;       ///< in full
+  std::size_t begin = 0;  ///< in the file
+};
+
 /// The file beside the user's that holds the winner.
 fs::path own_file_of(const fs::path& file, const std::string& function) {
   return file.parent_path() / (plain_name(function) + "_accelopt" + file.extension().string());
@@ -233,7 +242,7 @@ Result<WinnerPatch> make_winner_patch(const std::vector<PatchRequest>& requests)
     return &patch.files.back();
   };
   std::set<std::pair<std::string, std::string>> seen;
-  std::vector<std::string> functions;  // of `ordered`, in full
+  std::vector<Replaced> all;
   for (const PatchRequest* request : ordered) {
     const fs::path path = entry_file(*request);
     TRY_ASSIGN(PatchedFile* const file, file_at(path));
@@ -244,25 +253,25 @@ Result<WinnerPatch> make_winner_patch(const std::vector<PatchRequest>& requests)
       return fail(ErrorCode::invalid_argument, "two of the runs made " + function->qualified_name() + " in " +
                                                    path.filename().string() + " faster; name only one of them");
     }
-    functions.push_back(function->qualified_name());
+    all.push_back({request, path, function->qualified_name(), function->extent.begin});
   }
-  for (std::size_t i = 0; i < ordered.size(); ++i) {
-    const PatchRequest* const request = ordered[i];
-    const fs::path path = entry_file(*request);
+  // In the order of the text: a winner finds what one before it brought along.
+  std::sort(all.begin(), all.end(),
+            [](const Replaced& a, const Replaced& b) { return std::tie(a.path, a.begin) < std::tie(b.path, b.begin); });
+  for (const auto& [request, path, name, begin] : all) {
     TRY_ASSIGN(PatchedFile* const file, file_at(path));
     TRY_ASSIGN(const Language language, model::language_of_file(path.filename().string()));
     TRY(check_content(clang, *request->task.entry, file->before, language, path));
     // Winners that are already in the file may hold functions of the same name.
     model::Task named = request->task;
-    named.entry->function = functions[i];
+    named.entry->function = name;
     TRY_ASSIGN(PatchedText text,
                replace_entry(clang, {named, request->winner, request->task_folder, request->form}, file->after));
     file->after = std::move(text.source);
     if (!text.note.empty()) patch.notes.push_back(std::move(text.note));
     file->changes = composed(file->changes, text.changes);
     if (text.own_file.empty()) continue;
-    patch.files.push_back(
-        {own_file_of(path, functions[i]), "", std::move(text.own_file), path, request->form.flags, {}});
+    patch.files.push_back({own_file_of(path, name), "", std::move(text.own_file), path, request->form.flags, {}});
   }
   return patch;
 }

@@ -417,6 +417,25 @@ TEST(WinnerPatch, StandsBesideCommentsOverSeveralLines) {
   }
 }
 
+TEST(WinnerPatch, OfTwoFunctions_SharesWhatTheirWinnersDeclare) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const std::string body = "(const float *x, float *y, int n) {\n  for (int i = 0; i < n; ++i) y[i] = 2 * x[i];\n}\n";
+  const Repository repository("twice.c", "void twice" + body + "void also" + body);
+  const auto task = scaffolded_twice(*clang, repository);
+  ASSERT_TRUE(task.has_value()) << task.error().message;
+  model::Task other = *task;
+  other.entry->function = "also";
+  other.entry->content.clear();
+  const model::Solution winner = solution(
+      model::Language::c, std::string("#include \"task.h\"\ntypedef enum { width = 8 } lanes;\n") + kTwiceInPasses);
+  const auto patch = make_winner_patch(
+      {{other, winner, repository.path() / "task", {}}, {*task, winner, repository.path() / "task", {}}});
+  ASSERT_TRUE(patch.has_value()) << patch.error().message;
+  const std::string& after = patch->files.front().after;
+  EXPECT_EQ(count_errors(*clang, after, model::Language::c).value_or(1), 0U) << after;
+}
+
 TEST(WinnerPatch, RefusesWhatDoesNotFit) {
   const auto clang = load_clang();
   if (!clang) GTEST_SKIP() << "libclang is not installed";
