@@ -15,7 +15,8 @@ struct Helper {
   const char* c;  ///< null: the same
 };
 
-/// `@` stands for the suffix of the functions, `T` types are spelled out by replacement: VEC, AT, MASK, ELEMENT, WIDTH.
+/// `@` stands for the suffix of the functions, `T` types are spelled out by replacement: VEC, AT, MASK, ELEMENT, WIDTH;
+/// ZEROS for a vector of them, as C++ has no compound literals.
 const std::vector<Helper>& helpers() {
   static const std::vector<Helper> kHelpers = {
       {"types",
@@ -33,7 +34,7 @@ typedef ELEMENT VEC_at __attribute__((vector_size(WIDTH * sizeof(ELEMENT)), alig
 typedef INTEGER MASK __attribute__((vector_size(WIDTH * sizeof(ELEMENT))));
 static inline VEC simd_load@(const ELEMENT* from) { return *(const VEC_at*)from; }
 static inline void simd_store@(ELEMENT* to, VEC value) { *(VEC_at*)to = value; }
-static inline VEC simd_splat@(ELEMENT value) { return value - (VEC){0}; }
+static inline VEC simd_splat@(ELEMENT value) { return value - ZEROS; }
 )",
        nullptr},
       // Stores past the caches are not ordered with what follows: the fence makes them visible before the kernel
@@ -175,8 +176,9 @@ std::string replaced_all(std::string text, const std::string& from, const std::s
   return text;
 }
 
-std::string spelled(std::string text, const std::string& element) {
+std::string spelled(std::string text, const std::string& element, model::Language language) {
   const bool is_double = element == "double";
+  text = replaced_all(std::move(text), "ZEROS", language == model::Language::c ? "(VEC){0}" : "VEC{}");
   text = replaced_all(std::move(text), "VEC", simd_type(element));
   text = replaced_all(std::move(text), "WIDTH", simd_width(element));
   text = replaced_all(std::move(text), "ELEMENT", element);
@@ -209,10 +211,12 @@ std::string with_prelude(const Subject& subject, std::string source, const std::
   std::vector<const Helper*> ordered;
   require("types", ordered);
   for (const std::string& name : names) require(name, ordered);
+  const model::Language language = subject.is_cpp() ? model::Language::cpp : model::Language::c;
   std::string text;
   for (const Helper* helper : ordered) {
-    if (source.find(spelled(helper->marker, element)) != std::string::npos) continue;
-    text += spelled(!subject.is_cpp() && helper->c != nullptr ? helper->c : helper->cpp, element);
+    if (source.find(spelled(helper->marker, element, language)) != std::string::npos) continue;
+    const bool is_own = language == model::Language::c && helper->c != nullptr;
+    text += spelled(is_own ? helper->c : helper->cpp, element, language);
   }
   if (text.empty()) return source;
   // The function's text is unchanged up to its body, so the line on which it begins is found again by its header.

@@ -87,10 +87,10 @@ class Loaded {
     }
     std::string flags;
     if (kernel.source.starts_with("//@ flags ")) flags = kernel.source.substr(10, kernel.source.find('\n') - 10);
-    const std::string command = (is_c ? std::string("gcc -std=gnu17") : std::string("g++ -std=c++20")) +
-                                " -O1 -march=native -fPIC " + flags + " -I " + path + " -c " + source + " -o " + path +
-                                "/kernel.o > " + path + "/log 2>&1 && g++ -shared " + path + "/kernel.o -o " + path +
-                                "/kernel.so >> " + path + "/log 2>&1";
+    const std::string command =
+        (is_c ? std::string("gcc -std=gnu17") : std::string("g++ -std=c++20 -pedantic-errors")) +
+        " -O1 -march=native -fPIC " + flags + " -I " + path + " -c " + source + " -o " + path + "/kernel.o > " + path +
+        "/log 2>&1 && g++ -shared " + path + "/kernel.o -o " + path + "/kernel.so >> " + path + "/log 2>&1";
     if (std::system(command.c_str()) != 0) {
       const auto log = base::read_file(path + "/log");
       problem_ = (log ? *log : "no log") + "\n" + kernel.source;
