@@ -380,15 +380,15 @@ class Adapter {
   std::vector<std::string> unknown_;
 };
 
-/// Addresses of different objects are compared as numbers, which every compiler takes.
+/// Addresses of different objects are compared as numbers, which every compiler takes. C90 has no `inline`.
 std::string disjoint_helper(const std::string& name, Language language) {
   const bool is_c = language == Language::c;
   return fmt::format(
-      "static inline {0} {1}(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes) {{\n"
+      "static {0} {1}(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes) {{\n"
       "  const uintptr_t a_begin = {2}a{3}, b_begin = {2}b{3};\n"
       "  return a_begin + {4}a_bytes{3} <= b_begin || b_begin + {4}b_bytes{3} <= a_begin;\n"
       "}}\n",
-      is_c ? "int" : "bool", name, is_c ? "(uintptr_t)" : "reinterpret_cast<uintptr_t>(", is_c ? "" : ")",
+      is_c ? "int" : "inline bool", name, is_c ? "(uintptr_t)" : "reinterpret_cast<uintptr_t>(", is_c ? "" : ")",
       is_c ? "(uintptr_t)" : "static_cast<uintptr_t>(");
 }
 

@@ -28,6 +28,21 @@ std::optional<OpenMp> openmp_of(const std::string& argument) {
   return std::nullopt;
 }
 
+/// -Wdeclaration-after-statement, also as an error, and -pedantic in C90.
+Declarations declarations_of(const std::vector<std::string>& arguments) {
+  static const std::set<std::string> kOldest{"-ansi",      "-std=c89",          "-std=c90",           "-std=gnu89",
+                                             "-std=gnu90", "-std=iso9899:1990", "-std=iso9899:199409"};
+  bool is_warned_of = false;
+  bool is_oldest = false;
+  bool is_pedantic = false;
+  for (const std::string& argument : arguments) {
+    if (argument.ends_with("declaration-after-statement")) is_warned_of = !argument.starts_with("-Wno-");
+    if (argument == "-ansi" || argument.starts_with("-std=")) is_oldest = kOldest.contains(argument);
+    is_pedantic = is_pedantic || argument.ends_with("pedantic") || argument.ends_with("pedantic-errors");
+  }
+  return is_warned_of || (is_oldest && is_pedantic) ? Declarations::before_statements : Declarations::anywhere;
+}
+
 /// What `-include NAME` finds: in the folder of the call, then as a "quoted" name does. Empty: nothing.
 fs::path included_file(const std::string& name, const fs::path& folder, const UserBuild& build) {
   std::vector<fs::path> places{folder};
@@ -48,6 +63,7 @@ bool is_not_read(const std::string& argument) {
 }
 
 void read_arguments(const std::vector<std::string>& arguments, const fs::path& folder, UserBuild& build) {
+  build.declarations = declarations_of(arguments);
   std::vector<std::string> included;  // found when all folders are known
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& argument = arguments[i];
@@ -217,6 +233,7 @@ HeaderFolders header_folders_of(const fs::path& file) {
     if (option.starts_with("-std=")) out.standard = {option};
   }
   out.not_read = (*build)->not_read;
+  out.declarations = (*build)->declarations;
   const fs::path repository = repository_of(whole);
   const auto is_own = [&](const fs::path& there) {
     return !there.lexically_relative(repository).native().starts_with("..");

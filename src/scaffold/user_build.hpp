@@ -14,10 +14,14 @@ namespace accelopt::scaffold {
 /// Whether a build makes `#pragma omp` start threads.
 enum class OpenMp { unknown, off, on };
 
+/// Where a build lets a block declare variables without a warning.
+enum class Declarations { anywhere, before_statements };
+
 struct UserBuild {
   std::string source;               ///< where the flags come from: "[entry] flags", a compile_commands.json
   std::vector<std::string> flags;   ///< that decide how a kernel is compiled, each on the allow-list, -O and -march too
   std::vector<std::string> search;  ///< -I, -iquote, -isystem (absolute), -D, -U and -std, for reading the file
+  Declarations declarations = Declarations::anywhere;
   std::vector<std::filesystem::path> folders;     ///< of `search`
   std::vector<std::filesystem::path> included{};  ///< by -include and -imacros before the file, in `search`, too
   std::vector<std::string> not_read{};            ///< options that may change what the file means
@@ -35,6 +39,7 @@ struct HeaderFolders {
   std::vector<std::string> standard{};            ///< its build's -std=, if it names one
   std::vector<std::filesystem::path> included{};  ///< what its build includes before it, of the file's repository
   std::vector<std::string> not_read{};            ///< options of its build that may change what the file means
+  Declarations declarations = Declarations::anywhere;
 };
 
 /// The flags of the file's build: those `stated` by [entry], else those in `commands`, else in the first

@@ -104,10 +104,19 @@ std::string missing_includes(const Place& place, std::vector<std::string> wanted
   return lines;
 }
 
-std::string remark(const PatchForm& form) {
+/// C90 has no // comments.
+std::string remark(const PatchForm& form, Language language) {
   std::string flags;
   for (const std::string& flag : form.flags) flags += " " + flag;
-  return "// Made faster by accelopt" + (flags.empty() ? "" : ", measured with" + flags) + ".\n";
+  const std::string text = "Made faster by accelopt" + (flags.empty() ? "" : ", measured with" + flags) + ".";
+  return language == Language::c ? "/* " + text + " */\n" : "// " + text + "\n";
+}
+
+/// The body with the old one behind the guard in a block of its own: no declaration then follows a statement.
+std::string with_inner_block(const std::string& body, std::string_view old_body) {
+  const std::string_view rest = old_body.substr(1);
+  if (rest == "}" || !body.ends_with(rest)) return body;
+  return body.substr(0, body.size() - rest.size()) + "\n  {" + std::string(rest.substr(0, rest.size() - 1)) + "  }\n}";
 }
 
 /// What takes the place of an extent of the user's file.
@@ -195,7 +204,7 @@ Result<PatchedText> replace_entry(const syntax::Clang& clang, const PatchRequest
   const std::string inserted = (elsewhere ? transplant.declaration() : block) + adapted.helper;
   const std::string includes = missing_includes(place, elsewhere ? std::vector<std::string>{} : transplant.includes(),
                                                 inserted + adapted.body, language);
-  const std::string made = remark(request.form) + inserted + "\n";
+  const std::string made = remark(request.form, language) + inserted + "\n";
   const std::size_t at = block_place(place);
   const bool is_inside_line = at > 0 && user_source[at - 1] != '\n';
   if (include_place(place) < at) {
@@ -204,7 +213,9 @@ Result<PatchedText> replace_entry(const syntax::Clang& clang, const PatchRequest
   } else {  // the file begins with the function's comment
     parts.push_back({{at, at}, includes + (includes.empty() ? "" : "\n") + made});
   }
-  parts.push_back({function->body, adapted.body});
+  const bool is_inner = language == Language::c && folders.declarations == Declarations::before_statements;
+  parts.push_back(
+      {function->body, is_inner ? with_inner_block(adapted.body, unit.text(function->body)) : adapted.body});
   result.note = adapted.note;
   TRY_ASSIGN(result.source, with_parts(user_source, parts, result.changes));
   if (elsewhere) {
@@ -212,7 +223,7 @@ Result<PatchedText> replace_entry(const syntax::Clang& clang, const PatchRequest
     empty.language = language;
     const Place top{empty, *function, {}, 0, {}};
     result.own_file =
-        remark(request.form) + missing_includes(top, transplant.includes(), block, language) + "\n" + block;
+        remark(request.form, language) + missing_includes(top, transplant.includes(), block, language) + "\n" + block;
   }
   return result;
 }

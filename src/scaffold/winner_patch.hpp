@@ -36,7 +36,8 @@ struct PatchedText {
 /// The user's file with the function of the task's [entry] replaced: its signature stays, its body calls the winner,
 /// which stands before the outermost block around it with its helpers (C++: in a namespace of its own) and includes
 /// that the file lacks. Axes that are constant in the task are numbers there; the old body serves all calls for
-/// which the winner was not verified, as adapted_body says. A byte order mark and the file's line ends stay.
+/// which the winner was not verified, as adapted_body says, in C in a block of its own where the file's build warns of
+/// declarations behind statements. A byte order mark and the file's line ends stay.
 /// @error unsupported: the winner is in another language, or has no kernel; invalid_argument: the signature does not
 /// fit [entry]; not_found: the file does not define the function; as find_function.
 base::Result<PatchedText> replace_entry(const syntax::Clang& clang, const PatchRequest& request,

@@ -270,6 +270,20 @@ TEST(WinnerPatch, TakesWinnersOfSeveralFiles) {
   EXPECT_EQ(repository.run(build), before);
 }
 
+TEST(UserBuild, DeclarationsBeforeStatements_ByWarningOrStandard) {
+  const auto declarations = [](const std::vector<std::string>& flags) {
+    return user_build_of(flags, "/", "a build").declarations;
+  };
+  for (const auto& flags : std::vector<std::vector<std::string>>{
+           {"-Werror=declaration-after-statement"}, {"-std=gnu89", "-Wpedantic"}, {"-ansi", "-pedantic-errors"}}) {
+    EXPECT_EQ(declarations(flags), Declarations::before_statements) << flags.front();
+  }
+  EXPECT_EQ(declarations({"-std=c99", "-pedantic"}), Declarations::anywhere);
+  EXPECT_EQ(declarations({"-std=c90"}), Declarations::anywhere);
+  EXPECT_EQ(declarations({"-Wdeclaration-after-statement", "-Wno-declaration-after-statement"}),
+            Declarations::anywhere);
+}
+
 TEST(UserBuild, FlagsComeFromCompileCommandsOrTheTask) {
   const Repository repository("scopes.cpp", kScopedProgram);
   repository.write("compile_commands.json",

@@ -436,6 +436,23 @@ TEST(WinnerPatch, OfTwoFunctions_SharesWhatTheirWinnersDeclare) {
   EXPECT_EQ(count_errors(*clang, after, model::Language::c).value_or(1), 0U) << after;
 }
 
+TEST(WinnerPatch, BuildsAsPedanticC90) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const Repository repository("twice.c",
+                              "#include <stdio.h>\nvoid twice(const float *x, float *y, int n) {\n  int i;\n"
+                              "  for (i = 0; i < n; i++) y[i] = 2 * x[i];\n}\n"
+                              "int main(void) {\n  float x[9] = {1, 2}, y[9];\n  twice(x, y, 9);\n  twice(x, y, 1);\n"
+                              "  printf(\"%g\\n\", y[1]);\n  return 0;\n}\n");
+  const std::string compiler = "gcc -std=c90 -pedantic -Werror";
+  repository.write("compile_commands.json", R"([{"directory": ".", "file": ")" + repository.file().string() +
+                                                R"(", "command": ")" + compiler + R"( -c twice.c"}])");
+  const auto task = scaffolded_twice(*clang, repository);
+  ASSERT_TRUE(task.has_value()) << task.error().message;
+  expect_same_answers(repository, *task, task->baseline, compiler);
+  EXPECT_NE(repository.read("src/twice.c").find("    return;\n  }\n  {\n  int i;\n"), std::string::npos);
+}
+
 TEST(WinnerPatch, RefusesWhatDoesNotFit) {
   const auto clang = load_clang();
   if (!clang) GTEST_SKIP() << "libclang is not installed";
