@@ -99,6 +99,17 @@ std::optional<syntax::Extent> call_of(const std::string& source, std::size_t beg
   return std::nullopt;
 }
 
+/// Without the braces of the block that holds the old body alone, where declarations are to come before statements.
+void free_inner_block(const std::string& source, std::size_t begin, syntax::Edits& edits) {
+  const std::vector<Token> tokens = model::c_tokens(std::string_view(source).substr(begin));
+  if (tokens.empty() || tokens.front().text != "{") return;
+  const std::size_t end = past_bracket(tokens, 0);
+  if (end >= tokens.size() || tokens[end].text != "}") return;
+  for (const Token& brace : {tokens.front(), tokens[end - 1]}) {
+    edits.replace({begin + brace.offset, begin + brace.end}, "");
+  }
+}
+
 }  // namespace
 
 std::string without_winners(const std::string& source) {
@@ -111,7 +122,10 @@ std::string without_winners(const std::string& source) {
     const auto block = is_mark ? block_below(source, chunks, line) : std::nullopt;
     if (!block) continue;
     edits.replace(block->extent, "");
-    if (const auto call = call_of(source, block->extent.end, block->prefix)) edits.replace(*call, "");
+    const auto call = call_of(source, block->extent.end, block->prefix);
+    if (!call) continue;
+    edits.replace(*call, "");
+    free_inner_block(source, call->end, edits);
   }
   return edits.apply(source).value_or(source);
 }

@@ -451,6 +451,7 @@ TEST(WinnerPatch, BuildsAsPedanticC90) {
   ASSERT_TRUE(task.has_value()) << task.error().message;
   expect_same_answers(repository, *task, task->baseline, compiler);
   EXPECT_NE(repository.read("src/twice.c").find("    return;\n  }\n  {\n  int i;\n"), std::string::npos);
+  EXPECT_TRUE(patch_text(*task, task->baseline, repository)) << "a winner is no change";
 }
 
 TEST(WinnerPatch, RefusesWhatDoesNotFit) {
