@@ -161,17 +161,17 @@ Result<void> Table::read() {
     if (const auto open = json.find("open"); open != json.end()) {
       TRY_ASSIGN(opened_, base::decode<evaluation::OpenReport>(*open, file_.string()));
     } else if (const auto build = json.find("build"); build != json.end()) {
-      TRY_ASSIGN(builds_[json.at("source")], base::decode<model::BuildReport>(*build, file_.string()));
+      TRY_ASSIGN(builds_[json.at("source").get<std::string>()], base::decode<model::BuildReport>(*build, file_.string()));
     } else if (const auto status = json.find("status"); status != json.end()) {
-      Measured& entry = measured_[json.at("code")];
+      Measured& entry = measured_[json.at("code").get<std::string>()];
       entry.status = model::parse_status(status->get<std::string>());
       base::read_field(json, "reason", entry.reason);
       base::read_field(json, "log_ratios", entry.log_ratios);
       best_ = std::max(best_, speedup_of(entry));
     } else if (const auto confirmed = json.find("confirmed"); confirmed != json.end()) {
-      confirmed->get_to(measured_[json.at("code")].confirmed);
+      confirmed->get_to(measured_[json.at("code").get<std::string>()].confirmed);
     } else if (const auto held_out = json.find("held_out"); held_out != json.end()) {
-      measured_[json.at("code")].held_out = model::parse_status(held_out->get<std::string>());
+      measured_[json.at("code").get<std::string>()].held_out = model::parse_status(held_out->get<std::string>());
     }
   }
   return {};
