@@ -24,13 +24,15 @@ base::Result<std::vector<std::vector<float>>> values_at(const Program& program, 
                                                         const std::stop_token& stop);
 
 /// Executes what both programs need for the same stretches, on the same inputs. Why the first one's results are not
-/// the second one's; "": they are. @error cancelled.
+/// the second one's; "": they are, but for what rounding explains, which is measured on the second one with inputs that
+/// differ in their last bits. @error cancelled, exhausted.
 base::Result<std::string> spot_check(const Program& candidate, const Program& baseline,
                                      const std::vector<std::span<const float>>& inputs, std::uint64_t seed,
                                      const std::stop_token& stop);
 
 /// The same at places all over the outputs, on inputs of sizes that are seldom met, where roundings may differ much:
-/// the first one is at fault where it is not finite and the second one is, or differs by half of the values' size.
+/// the first one is at fault where it is not finite and the second one is, or differs by a hundredth of the values'
+/// size and more than rounding explains. @error cancelled, exhausted.
 base::Result<std::string> rough_check(const Program& candidate, const Program& baseline,
                                       const std::vector<std::span<const float>>& inputs, std::uint64_t seed,
                                       const std::stop_token& stop);

@@ -104,13 +104,24 @@ TEST(TrainiumSpotCheck, OneTileOfFourWrong_IsSeenNearlyAlways) {
   EXPECT_NE(checked(tiles({2, 2.5, 2.5, 2.01}), 1).find("output y: elements "), std::string::npos);
 }
 
+TEST(TrainiumSpotCheck, SmallTermLeftOut_IsSeenWhereRoundingDoesNotExplainIt) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    EXPECT_NE(checked(tiles({2.00002, 2.00002, 2.00002, 2.00002}), seed).find("relative difference 1e-05"),
+              std::string::npos)
+        << "as a weight decay of 1e-5";
+    EXPECT_EQ(checked(tiles({2.000001, 2.000001, 2.000001, 2.000001}), seed), "");
+  }
+}
+
 TEST(TrainiumSpotCheck, OverflowOrOtherFormulaOfOneTile_IsSeenAlways_AndRoundingIsNone) {
   const std::vector<float> x(4096, 1e5F);
   const Program baseline = tiles({2, 2, 2, 2});
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     EXPECT_NE(rough_check(tiles({2, 2, 1e35, 2}), baseline, {x}, seed, {}).value().find("is inf, where"),
               std::string::npos);
-    EXPECT_EQ(rough_check(tiles({2, 2, 2.1, 2}), baseline, {x}, seed, {}).value(), "");
+    EXPECT_EQ(rough_check(tiles({2, 2, 2.01, 2}), baseline, {x}, seed, {}).value(), "");
+    EXPECT_NE(rough_check(tiles({2, 2, 2.1, 2}), baseline, {x}, seed, {}).value(), "")
+        << "rounding explains nothing here";
     EXPECT_NE(rough_check(tiles({2, 2, 4, 2}), baseline, {x}, seed, {}).value().find("by 1 of their size"),
               std::string::npos);
     EXPECT_EQ(rough_check(tiles({2, 1e35, 2, 2}), tiles({2, 1e36, 2, 2}), {x}, seed, {}).value(), "");
