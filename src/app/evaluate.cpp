@@ -37,6 +37,7 @@ base::Result<model::Evaluation> judge_in(evaluation::Evaluator& evaluator, const
                                 : "drawing inputs, verifying and measuring the baseline");
   TRY_ASSIGN(const auto opened, base::as_result(evaluator.ask(evaluation::Open{task, settings}, stop)));
   for (const evaluation::DroppedFamily& dropped : opened.dropped_families) ports.note(evaluation::describe(dropped));
+  for (const std::string& loose : opened.loose_bounds) ports.note(loose);
   if (opened.baseline.status != model::Status::passed && opened.baseline.status != model::Status::not_measured) {
     model::Evaluation failed = opened.baseline;
     if (request.kernel) failed.reason = "the baseline fails, so nothing can be compared with it: " + failed.reason;

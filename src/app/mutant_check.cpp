@@ -76,7 +76,7 @@ class Checker {
 
   Result<MutantCheck> run() {
     TRY_ASSIGN(const auto bench, Bench::open(shell_, device_, task_, seed_));
-    note_dropped_families(bench->report());
+    note_what_opened(bench->report());
     const model::Evaluation& baseline = bench->report().baseline;
     if (baseline.status == Status::not_measured) return build_alone(*bench, baseline.reason);
     if (baseline.status != Status::passed) {
@@ -135,9 +135,10 @@ class Checker {
     out_.problems.push_back({0, std::move(key), std::move(message), "", severity});
   }
 
-  void note_dropped_families(const evaluation::OpenReport& opened) {
+  void note_what_opened(const evaluation::OpenReport& opened) {
     for (const evaluation::DroppedFamily& dropped : opened.dropped_families)
       report(Severity::advice, "inputs", evaluation::describe(dropped));
+    for (const std::string& loose : opened.loose_bounds) report(Severity::advice, "outputs", loose);
   }
 
   Result<void> judge(const Mutant& mutant, const model::Evaluation& verdict) {

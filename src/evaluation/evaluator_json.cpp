@@ -100,6 +100,7 @@ ACCELOPT_JSON(DroppedFamily) {
 ACCELOPT_JSON(OpenReport) {
   field.required("device", it.device, "baseline", it.baseline);
   field.optional("task_header", it.task_header, "dropped_families", it.dropped_families);
+  if (Field::kReads || !it.loose_bounds.empty()) field.optional("loose_bounds", it.loose_bounds);
 }
 
 ACCELOPT_JSON(Arm) {

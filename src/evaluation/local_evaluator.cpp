@@ -77,10 +77,13 @@ class LocalEvaluator final : public Evaluator {
         target_, opened->task, base::derive_seed(settings.seed, "slots"), settings.slots,
         target_.keeps_slots() ? target_.most_slot_bytes() : most_kept_bytes(available.value_or(0)));
     TRY_ASSIGN(report.baseline, evaluate_baseline(*opened, stop));
+    if (const std::string& useless = opened->slots->useless(); !useless.empty())
+      return base::fail(ErrorCode::invalid_argument, useless);
     mark(report.baseline);
     report.device.peaks = opened->peaks;
     report.task_header = target_.task_header();
     report.dropped_families = opened->slots->dropped();
+    report.loose_bounds = opened->slots->loose();
     measuring_ = std::move(opened);
     open_ = true;
     return report;
@@ -136,6 +139,7 @@ class LocalEvaluator final : public Evaluator {
     const std::lock_guard exclusive(mutex_);
     target_.use().begin(stop);
     TRY_ASSIGN(auto evaluation, run_confirmation(*measuring_, confirm.kernel, stop));
+    for (std::string& text : measuring_->slots->loose()) evaluation.notes.push_back(std::move(text));
     mark(evaluation);
     return evaluation;
   }

@@ -81,6 +81,7 @@ struct OpenReport {
   model::Evaluation baseline;  ///< its own evaluation; status says whether the run may begin
   std::string task_header;     ///< the generated task.h
   std::vector<DroppedFamily> dropped_families;
+  std::vector<std::string> loose_bounds;  ///< for people: where wrong results may pass, and what to change
 };
 
 /// One arm of a play-off. The first is the baseline.

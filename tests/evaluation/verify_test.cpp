@@ -14,10 +14,11 @@ namespace {
 
 using model::Status;
 
-/// A fake target whose processes may differ from each other, and whose float reference may overflow.
+/// A fake target whose processes may differ from each other, and whose float reference may overflow or be off.
 class MoodyTarget final : public Target {
  public:
   double overflows_at = std::numeric_limits<double>::infinity();
+  double float_error = 0;  ///< of the float reference
   int starts() const { return fake_.starts; }
   int calls() const { return fake_.calls; }
   int misaligned_calls() { return fake_.aligned[Alignment::element]; }
@@ -40,6 +41,7 @@ class MoodyTarget final : public Target {
     auto out = fake_.reference(precision, inputs, invocation);
     if (out && precision == Precision::float32) {
       for (double& value : out->at(0).values) {
+        value *= 1 + float_error;
         if (std::abs(value) >= overflows_at) value = std::numeric_limits<double>::infinity();
       }
     }
@@ -158,12 +160,27 @@ TEST_F(Verification, FamiliesThatFloatCannotComputeAreDroppedByName) {
   target_.overflows_at = 100;
   const OpenReport report = open(model::Protocol::verify, task);
   EXPECT_EQ(report.baseline.status, Status::passed) << report.baseline.reason;
+  EXPECT_TRUE(report.loose_bounds.empty());
   ASSERT_EQ(report.dropped_families.size(), 3U) << "once a workload";
   for (const DroppedFamily& dropped : report.dropped_families) EXPECT_EQ(dropped.family, "scaled_up");
   base::Json json = report;
   const auto again = json.get<OpenReport>();
   ASSERT_EQ(again.dropped_families.size(), 3U);
   EXPECT_EQ(again.dropped_families[0].workload, report.dropped_families[0].workload);
+}
+
+TEST_F(Verification, BoundThatAcceptsWrongResults_IsSaid_AndRefusedWhereItSaysNothing) {
+  target_.float_error = 0.01;
+  const OpenReport report = open(model::Protocol::verify);
+  EXPECT_EQ(report.baseline.status, Status::passed) << report.baseline.reason;
+  ASSERT_EQ(report.loose_bounds.size(), 3U) << "once a workload";
+  EXPECT_NE(report.loose_bounds[0].find("output y may be off by 4 % of their size"), std::string::npos);
+  const auto again = base::Json(report).get<OpenReport>();
+  EXPECT_EQ(again.loose_bounds, report.loose_bounds);
+  target_.float_error = 0.2;
+  const auto refused = make_local_evaluator(target_)->ask(Open{fake_task(), {}}, {});
+  ASSERT_FALSE(refused);
+  EXPECT_NE(base::as_result(refused).error().message.find("may be off by 80 %"), std::string::npos);
 }
 
 /// The verdict on a kernel in a task whose baseline is another one.

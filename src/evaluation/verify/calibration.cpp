@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an output may be off by: measured from honest runs of the reference.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -353,6 +355,31 @@ std::uint64_t seed_of_more(std::uint64_t perturbation, int run) {
 
 Bounds calibrate(const Expected& expected, const HonestRuns& runs, const model::Numerics& numerics) {
   return bounds_of(expected.dtype, expected.shape, honest_errors(expected, runs, numerics), numerics);
+}
+
+BoundWorth worth_of(const Bounds& bounds, const model::Definition& definition, const model::TensorSpec& output) {
+  constexpr double kLoose = 1e-2;
+  constexpr double kLooseNarrow = 0.25;
+  constexpr double kUseless = 0.5;
+  if (!model::is_floating(output.dtype) || definition.numerics.normwise) return BoundWorth::tells;
+  if (!std::isfinite(bounds.normwise)) return BoundWorth::useless;
+  if (model::size_of(output.dtype) < 2) return BoundWorth::tells;
+  const auto is_narrow = [](const model::TensorSpec& tensor) {
+    return model::is_floating(tensor.dtype) && model::size_of(tensor.dtype) < 4;
+  };
+  const bool narrow =
+      definition.numerics.lower_precision || is_narrow(output) || std::ranges::any_of(definition.inputs, is_narrow);
+  if (!narrow && bounds.normwise >= kUseless) return BoundWorth::useless;
+  return bounds.normwise > (narrow ? kLooseNarrow : kLoose) ? BoundWorth::loose : BoundWorth::tells;
+}
+
+std::string explain_loose(const Bounds& bounds, const std::string& workload, const std::string& output) {
+  return "workload " + workload + ": results of output " + output +
+         (std::isfinite(bounds.normwise) ? fmt::format(" may be off by {:.2g} % of their size", 100 * bounds.normwise)
+                                         : " may be off by anything") +
+         ": the reference computed in float, or on inputs with other last bits, loses its digits, as to cancellation, "
+         "and no kernel is held to more; write reference and baseline so that nothing cancels (with `double` where it "
+         "does), draw other inputs, or state numerics.normwise";
 }
 
 std::optional<double> factor_over_float(const Bounds& all, const Bounds& alone) {

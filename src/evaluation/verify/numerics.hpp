@@ -66,6 +66,18 @@ std::optional<double> factor_over_float(const Bounds& all, const Bounds& alone);
 /// output has rows enough for them to be so on other inputs.
 bool float_runs_tell(const Bounds& all, const Bounds& two);
 
+/// What a bound says of the task whose declared inputs it is of.
+enum class BoundWorth {
+  tells,   ///< right results from wrong ones
+  loose,   ///< kernels may be off by much more than their roundings: the reference loses its digits to cancellation
+  useless  ///< infinite, or results may be off by half of their size
+};
+/// Bounds that the task states are as they are meant to be. Where kernels may round to 16 bits, or inputs have no more,
+/// honest ones lose digits too: only an infinite bound is useless there. Eight-bit outputs have no digits to lose.
+BoundWorth worth_of(const Bounds& bounds, const model::Definition& definition, const model::TensorSpec& output);
+/// What kernels may be off by in this output, why, and what to change.
+std::string explain_loose(const Bounds& bounds, const std::string& workload, const std::string& output);
+
 // The parts of `calibrate`, for a target that measures honest errors where its slots lie.
 
 /// What the honest runs of one output were off by.

@@ -264,8 +264,31 @@ base::Result<std::unique_ptr<Slot>> Slots::draw(std::size_t workload_index, int 
   }
   TRY_ASSIGN(const bool usable,
              bench_.keeps_slots() ? prepare_there(*slot, plan) : draw_here(*slot, workload_index, plan));
-  if (!usable) slot.reset();
+  if (!usable) {
+    slot.reset();
+  } else if (family == model::Family::as_declared && number < count_) {
+    look_at_bounds(*slot, workload_index);
+  }
   return slot;
+}
+
+void Slots::look_at_bounds(const Slot& slot, std::size_t workload) {
+  for (std::size_t i = 0; i < task_.definition.outputs.size(); ++i) {
+    const Bounds& bounds = slot.bounds[i];
+    const model::TensorSpec& output = task_.definition.outputs[i];
+    const BoundWorth worth = worth_of(bounds, task_.definition, output);
+    if (worth == BoundWorth::tells) continue;
+    std::string text = explain_loose(bounds, task_.workloads[workload].name, output.name);
+    if (worth == BoundWorth::useless && useless_.empty()) useless_ = text;
+    auto& known = loose_[{workload, i}];
+    if (!(bounds.normwise <= known.first)) known = {bounds.normwise, std::move(text)};
+  }
+}
+
+std::vector<std::string> Slots::loose() const {
+  std::vector<std::string> out;
+  for (const auto& [place, bound] : loose_) out.push_back(bound.second);
+  return out;
 }
 
 base::Result<bool> Slots::draw_here(Slot& slot, std::size_t workload, const SlotPlan& plan) {

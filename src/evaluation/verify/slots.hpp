@@ -117,12 +117,17 @@ class Slots {
   [[nodiscard]] std::chrono::steady_clock::duration drawing() const { return drawing_; }
   /// Families that were found unusable so far, each once a workload.
   [[nodiscard]] const std::vector<DroppedFamily>& dropped() const { return dropped_; }
+  /// What kernels may be off by on declared inputs where that is much, an entry a workload and output.
+  [[nodiscard]] std::vector<std::string> loose() const;
+  /// The first bound that accepts wrong results, explained; "": there is none.
+  [[nodiscard]] const std::string& useless() const { return useless_; }
 
  private:
   base::Result<std::unique_ptr<Slot>> draw(std::size_t workload, int slot, model::Family family);
   base::Result<bool> draw_here(Slot& slot, std::size_t workload, const SlotPlan& plan);
   base::Result<bool> calibrate_outputs(Slot& slot, const std::vector<ReferenceTensor>& inputs, std::size_t workload,
                                        std::uint64_t seed);
+  void look_at_bounds(const Slot& slot, std::size_t workload);
   base::Result<bool> prepare_there(Slot& slot, const SlotPlan& plan);
   base::Result<std::unique_ptr<Slot>> draw_usable(std::size_t workload, int slot);
   void forget_some();
@@ -144,6 +149,8 @@ class Slots {
   int count_;
   std::uint64_t most_kept_bytes_;
   std::vector<DroppedFamily> dropped_;
+  std::map<std::pair<std::size_t, std::size_t>, std::pair<double, std::string>> loose_;  ///< the largest bound
+  std::string useless_;
   std::map<std::pair<int, std::size_t>, Kept> slots_;  ///< by number and workload
   struct Met {
     int below = 0;           ///< all of these
