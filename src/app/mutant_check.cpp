@@ -65,7 +65,8 @@ bool wrong(Status status) {
 /// Whether what ended the mutant is that it was found out, and not that it could not run.
 bool found_out(const Mutant& mutant, Status status) {
   // A cut index may point anywhere.
-  const bool may_crash = mutant.kind == MutantKind::mutated_input || mutant.kind == MutantKind::narrow_input;
+  const bool may_crash = mutant.kind == MutantKind::mutated_input || mutant.kind == MutantKind::narrow_input ||
+                         mutant.kind == MutantKind::branch;
   return wrong(status) || (may_crash && status == Status::runtime_error);
 }
 
@@ -149,7 +150,8 @@ class Checker {
     if (verdict.status != Status::passed) {
       add(mutant, MutantFate::untried, std::string(model::to_string(verdict.status)) + ": " + verdict.reason);
       // Nothing is known of a mutant that does not build; one that crashes would be found out.
-      report(verdict.status == Status::compile_error ? Severity::error : Severity::advice, "",
+      const bool broken = verdict.status == Status::compile_error && mutant.kind != MutantKind::branch;
+      report(broken ? Severity::error : Severity::advice, "",
              "the mutant " + base::in_quotes(mutant.name) + " could not be tried: " + out_.mutants.back().reason);
       return {};
     }
@@ -164,6 +166,14 @@ class Checker {
              "accepts the mutant " + base::in_quotes(mutant.name) + " (" + mutant.does +
                  "): no drawn number is too large for it. If your program's may be, draw larger ones: "
                  "init = \"integers(low, high)\", families = [\"extremes\"], larger workloads");
+      return {};
+    }
+    if (mutant.kind == MutantKind::branch) {
+      add(mutant, MutantFate::accepted, nearest);
+      report(Severity::advice, "inputs",
+             "accepts the mutant " + base::in_quotes(mutant.name) +
+                 ": no drawn input decides it otherwise, or the result does not depend on it, so kernels may leave it "
+                 "out; if your program's inputs do, draw such ones: init, families, values of scalars");
       return {};
     }
     if (mutant.kind == MutantKind::scalar) {

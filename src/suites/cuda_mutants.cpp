@@ -2,6 +2,7 @@
 // The baseline's launches stay what they are: others that run before give them changed copies of the inputs, and others
 // that run after them spoil the outputs.
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -93,6 +94,7 @@ class CudaMutantGenerator {
     for_outputs(MutantKind::row, "one row unwritten", &CudaMutantGenerator::row);
     mutate_input();
     mutants_.push_back(without_epsilon(task_));
+    std::ranges::move(with_forced_comparisons(task_), std::back_inserter(mutants_));
     for (const Rounding& rounding : roundings()) add_rounded(rounding);
     return std::move(mutants_);
   }

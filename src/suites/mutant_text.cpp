@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <regex>
 #include <set>
 
+#include "base/problem.hpp"
 #include "base/text.hpp"
 
 namespace accelopt::suites {
@@ -180,6 +182,41 @@ std::optional<std::string> without_small_constants(const std::string& source) {
   return any ? std::optional(std::move(out)) : std::nullopt;
 }
 
+std::vector<Comparison> comparisons_with_numbers(const std::string& source) {
+  constexpr std::size_t kMost = 8;
+  static const std::regex comparison(R"(([<>]=?|[=!]=)\s*(-?\.?\d(?:[eE][-+]?\d|[\w.])*)(?=\s*(?:[);?:]|&&|\|\|)))");
+  std::vector<Comparison> out;
+  int line = 1;
+  int loop = 0;  // open parentheses of a loop's header
+  bool header = false;
+  for (std::size_t at = 0; at < source.size() && out.size() < kMost;) {
+    std::size_t stop = end_of_comment(source, at);
+    const bool directive = source[at] == '#';
+    if (directive) stop = std::min(source.find('\n', at), source.size());
+    if (stop == at) {
+      while (stop < source.size() && base::is_word(source[stop])) ++stop;
+      const std::string word = source.substr(at, stop - at);
+      if (source[at] == '(' && (loop > 0 || header)) ++loop;
+      const bool blank = std::isspace(static_cast<unsigned char>(source[at])) != 0;
+      header = word == "for" || word == "while" || (header && blank);
+      if (source[at] == ')' && loop > 0) --loop;
+      const bool behind = at > 0 && std::string_view("<>-=!").find(source[at - 1]) != std::string_view::npos;
+      std::smatch found;
+      const auto from = source.begin() + static_cast<std::ptrdiff_t>(at);
+      if (loop == 0 && !behind && word.empty() &&
+          std::regex_search(from, source.end(), found, comparison, std::regex_constants::match_continuous)) {
+        stop = at + static_cast<std::size_t>(found.length());
+        out.push_back({line, found.str(), stop});
+      }
+      stop = std::max(stop, at + 1);
+    }
+    line += static_cast<int>(std::count(source.begin() + static_cast<std::ptrdiff_t>(at),
+                                        source.begin() + static_cast<std::ptrdiff_t>(stop), '\n'));
+    at = stop;
+  }
+  return out;
+}
+
 std::optional<std::string> without_maximum(const std::string& source) {
   static const std::set<std::string> maxima = {"fmaxf", "fmax", "max", "__hmax", "__hmax2"};
   static const std::set<std::string> exponentials = {"expf", "__expf", "exp",   "exp2f", "exp2",
@@ -221,6 +258,22 @@ Mutant without_epsilon(const model::Task& task) {
   return of_source(task, MutantKind::epsilon, "small constants dropped",
                    "the baseline with 0 for constants like 1e-5f, which keep divisions from zero",
                    without_small_constants(model::main_text(task.baseline)), "the baseline has no constant like 1e-5f");
+}
+
+std::vector<Mutant> with_forced_comparisons(const model::Task& task) {
+  std::vector<Mutant> out;
+  const std::string& source = model::main_text(task.baseline);
+  for (const Comparison& one : comparisons_with_numbers(source)) {
+    for (const bool holds : {false, true}) {
+      std::string forced = source;
+      forced.insert(one.end, holds ? " || 1" : " && 0");
+      const std::string where = "line " + std::to_string(one.line) + ", " + base::in_quotes(one.text);
+      out.push_back(of_source(
+          task, MutantKind::branch, std::string("comparison always ") + (holds ? "true" : "false") + " (" + where + ")",
+          "the baseline with that condition always " + std::string(holds ? "true" : "false"), std::move(forced), {}));
+    }
+  }
+  return out;
 }
 
 }  // namespace accelopt::suites

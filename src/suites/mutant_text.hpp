@@ -53,6 +53,15 @@ std::string refuse_rounding(const model::Definition& definition);
 /// it has none. Directives and comments stay.
 std::optional<std::string> without_small_constants(const std::string& source);
 
+/// A comparison with a number, as in `a > 1e6f`, outside of the headers of loops.
+struct Comparison {
+  int line = 0;
+  std::string text;     ///< "> 1e6f"
+  std::size_t end = 0;  ///< in the source: the place behind it
+};
+/// The first few of the source.
+std::vector<Comparison> comparisons_with_numbers(const std::string& source);
+
 /// The source of a CUDA kernel in which every maximum of floating numbers is 0; none where it exponentiates nothing, or
 /// takes no maximum.
 std::optional<std::string> without_maximum(const std::string& source);
@@ -62,6 +71,8 @@ Mutant of_source(const model::Task& task, MutantKind kind, std::string name, std
                  const std::optional<std::string>& source, std::string why);
 /// The baseline without its small constants.
 Mutant without_epsilon(const model::Task& task);
+/// The baseline with one of its comparisons with a number always false, or always true.
+std::vector<Mutant> with_forced_comparisons(const model::Task& task);
 
 /// The mutants of a task in CUDA C++.
 std::vector<Mutant> derive_cuda_mutants(const model::Task& task);

@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "model/target_description.hpp"
@@ -98,6 +99,7 @@ class MutantGenerator {
     fix_scalars();
     mutate_input();
     mutants_.push_back(without_epsilon(task_));
+    std::ranges::move(with_forced_comparisons(task_), std::back_inserter(mutants_));
     for (const Rounding& rounding : roundings()) add_rounded(rounding);
     if (!integer_inputs(definition_).empty()) narrow_integers();
     return std::move(mutants_);

@@ -24,6 +24,7 @@ enum class MutantKind {
   scalar,
   mutated_input,
   epsilon,
+  branch,
   lower_precision,
   half_width,
   narrow_input

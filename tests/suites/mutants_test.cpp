@@ -337,6 +337,25 @@ TEST(Mutants, BundledTasks_TakeAllButElementwiseReductions) {
   }
 }
 
+TEST(Mutants, ComparisonsWithNumbers_AreForcedBothWays) {
+  model::Task task = product();
+  task.baseline.sources[0].text =
+      "#if __GNUC__ > 3\n#endif\n"
+      "void kernel(const float* x, float* y) {  // x > 2\n"
+      "  for (int i = 0; i < 4; ++i) {\n"
+      "    if (x[i] > 1e6f) y[i] = x[i] <= -0.5 ? 1 : x[i] << 3;\n"
+      "    const Vector<4> v = x[i] > y[i];\n"
+      "  }\n}\n";
+  const std::vector<Mutant> mutants = derive_mutants(task);
+  const auto branches = std::count_if(mutants.begin(), mutants.end(),
+                                      [](const Mutant& mutant) { return mutant.kind == MutantKind::branch; });
+  EXPECT_EQ(branches, 4);
+  const Mutant& never = find(mutants, "comparison always false (line 5, \"> 1e6f\")");
+  EXPECT_NE(never.solution.sources[0].text.find("if (x[i] > 1e6f && 0) y"), std::string::npos);
+  const Mutant& always = find(mutants, "comparison always true (line 5, \"<= -0.5\")");
+  EXPECT_NE(always.solution.sources[0].text.find("x[i] <= -0.5 || 1 ? 1"), std::string::npos);
+}
+
 TEST(Mutants, OtherText_HasNone) {
   model::Task task = product();
   task.target = "triton";
