@@ -112,7 +112,7 @@ TEST_F(ChatServerTest, FailsInBetweenAsScripted) {
   EXPECT_EQ(answer->usage.calls, 1);
   EXPECT_EQ(answer->usage.transport_retries, 6);
   std::vector<std::string> outcomes;
-  for (const Json& entry : server_->log()) outcomes.push_back(entry["outcome"]);
+  for (const Json& entry : server_->log()) outcomes.push_back(entry["outcome"].get<std::string>());
   EXPECT_EQ(outcomes, (std::vector<std::string>{"status 500", "status 429", "drop before", "drop middle",
                                                 "stall middle", "garbage", "answered"}));
   EXPECT_EQ(server_->answered("planner").size(), 1U);

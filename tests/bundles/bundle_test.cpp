@@ -159,7 +159,7 @@ TEST_F(BundleTest, CarriesEveryOperation) {
   EXPECT_EQ(ask_all(), std::vector<bool>(6, false));
   EXPECT_EQ(waiting_, 6);
   std::vector<std::string> order;
-  for (const BundleItem& item : deferred_->collected()) order.push_back(item.request["op"]);
+  for (const BundleItem& item : deferred_->collected()) order.push_back(item.request["op"].get<std::string>());
   EXPECT_EQ(order, (std::vector<std::string>{"build", "triage", "profile", "verify_held_out", "playoff", "confirm"}));
   round_trip();
   EXPECT_EQ(ask_all(), std::vector<bool>(6, true));

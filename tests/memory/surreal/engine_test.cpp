@@ -370,7 +370,8 @@ TEST_F(SurrealEngine, AnswersAsWasRecorded) {
     std::string body = request["body"].get<std::string>();
     if (const std::size_t at = body.find("(blank)"); at != std::string::npos)
       body.replace(at, 7, SurrealServer::kPassword);
-    const auto reply = send(server, request["method"], request["path"], headers, body);
+    const auto reply =
+        send(server, request["method"].get<std::string>(), request["path"].get<std::string>(), headers, body);
     EXPECT_EQ(reply.head.status, fixture["reply"]["status"].get<int>()) << file;
     const Json& expected = fixture["reply"]["body"];
     if (expected.is_string()) {
