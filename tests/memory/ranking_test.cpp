@@ -187,7 +187,7 @@ TEST(StrategyKey, OfARecipeIsItsNameParametersAndShape) {
 }
 
 TEST(FamilyOf, HoldsTheProductsTogether) {
-  EXPECT_EQ(family_of("lora").size(), 5U);
+  EXPECT_EQ(family_of("lora").size(), 7U);
   EXPECT_EQ(family_of("silu"), std::vector<std::string>{"silu"});
   EXPECT_TRUE(family_of("").empty());
 }
