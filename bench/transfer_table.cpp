@@ -161,7 +161,8 @@ Result<void> Table::read() {
     if (const auto open = json.find("open"); open != json.end()) {
       TRY_ASSIGN(opened_, base::decode<evaluation::OpenReport>(*open, file_.string()));
     } else if (const auto build = json.find("build"); build != json.end()) {
-      TRY_ASSIGN(builds_[json.at("source").get<std::string>()], base::decode<model::BuildReport>(*build, file_.string()));
+      TRY_ASSIGN(builds_[json.at("source").get<std::string>()],
+                 base::decode<model::BuildReport>(*build, file_.string()));
     } else if (const auto status = json.find("status"); status != json.end()) {
       Measured& entry = measured_[json.at("code").get<std::string>()];
       entry.status = model::parse_status(status->get<std::string>());
