@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from typing import Any, Mapping, Sequence
 
 __all__ = ["AcceloptError", "Evaluation", "Interval", "Result", "best", "evaluate", "optimize"]
@@ -105,12 +106,14 @@ def program() -> str:
 def _ended(command: Sequence[str]) -> tuple[int, str, str]:
     """Its exit code and what it wrote. The first two interrupts of this Python are the program's; at a third it is killed."""
     started: concurrent.futures.Future[subprocess.Popen[str]] = concurrent.futures.Future()
+    interruptible = threading.current_thread() is threading.main_thread()
 
     def run() -> tuple[int, str, str]:
         try:
-            # In a session of its own, so that Ctrl-C in a terminal reaches it once, as an interrupt in a notebook does: through this Python.
+            # In a session of its own, so that Ctrl-C in a terminal reaches it once, as an interrupt in a notebook does: through this Python,
+            # whose main thread alone is interrupted.
             started.set_result(subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                                start_new_session=True))
+                                                start_new_session=interruptible))
         except OSError as problem:
             started.set_exception(problem)
         with started.result() as child:
@@ -180,7 +183,7 @@ def optimize(task: PathLike, *, workspace: PathLike | None = None, **options: ob
     """
     place = _workspace(workspace)
     out, err = _carry_out(["run", task, "--workspace", place, "--json", *_options(options)], _RUN_ENDED)
-    events = [json.loads(line) for line in out.splitlines() if line.endswith("}")]
+    events = [json.loads(line) for line in out.split("\n") if line.endswith("}")]
     told = events[-1] if events else {}
     if told.get("type") != "result":
         raise AcceloptError(_interruption(events, err, place), _INTERRUPTED)

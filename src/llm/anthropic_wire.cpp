@@ -55,7 +55,8 @@ class AnthropicReader final : public AnswerReader {
     using Kind = WireProblem::Kind;
     const Json& error = member(value, "error");
     if (!error.is_null()) {
-      return tl::make_unexpected(WireProblem{Kind::server_error, error_text(value), status_of_type(error)});
+      return tl::make_unexpected(
+          WireProblem{Kind::server_error, error_text(value), status_of_type(error), server_code(text)});
     }
     const Json& type = member(value, "type");
     if (type == "message_start") {

@@ -38,7 +38,8 @@ class GeminiReader final : public AnswerReader {
   tl::expected<void, WireProblem> take_chunk(const Json& chunk, std::string_view text) {
     using Kind = WireProblem::Kind;
     if (const Json& error = member(chunk, "error"); !error.is_null()) {
-      return tl::make_unexpected(WireProblem{Kind::server_error, error_text(chunk), status_of(error)});
+      return tl::make_unexpected(
+          WireProblem{Kind::server_error, error_text(chunk), status_of(error), server_code(text)});
     }
     const Json& candidates = member(chunk, "candidates");
     const Json& usage = member(chunk, "usageMetadata");

@@ -294,8 +294,8 @@ class HttpProvider final : public ChatProvider {
 
   [[nodiscard]] Failure of_problem(const WireProblem& problem) const {
     if (problem.kind == WireProblem::Kind::server_error) {
-      return of_status_words(problem.status == 0 ? 500 : problem.status, quoted(problem.words, options_.key), {},
-                             std::nullopt);
+      return of_status_words(problem.status == 0 ? 500 : problem.status, quoted(problem.words, options_.key),
+                             problem.code, std::nullopt);
     }
     return {
         {ErrorCode::unavailable, "the answer of " + host_ + " cannot be read: " + quoted(problem.words, options_.key) +

@@ -35,10 +35,12 @@ class OpenAiReader final : public AnswerReader {
   tl::expected<void, WireProblem> take_value(const Json& value, std::string_view text) override {
     using Kind = WireProblem::Kind;
     if (const Json& error = member(value, "error"); !error.is_null()) {
-      return tl::make_unexpected(WireProblem{Kind::server_error, error_text(value), status_of(error)});
+      return tl::make_unexpected(
+          WireProblem{Kind::server_error, error_text(value), status_of(error), server_code(text)});
     }
     if (member(value, "object") == "error")  // of older servers
-      return tl::make_unexpected(WireProblem{Kind::server_error, error_text(value), status_of(value)});
+      return tl::make_unexpected(
+          WireProblem{Kind::server_error, error_text(value), status_of(value), server_code(text)});
     const Json& choices = member(value, "choices");
     const Json& usage = member(value, "usage");
     if (!choices.is_array() && !usage.is_object()) {

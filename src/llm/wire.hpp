@@ -47,8 +47,9 @@ struct WireProblem {
     server_error,
   };
   Kind kind = Kind::malformed;
-  std::string words;  ///< ours and the server's, whole: to be quoted()
-  int status = 0;     ///< that the server's error names, or 0
+  std::string words;   ///< ours and the server's, whole: to be quoted()
+  int status = 0;      ///< that the server's error names, or 0
+  std::string code{};  ///< of the server's error ("insufficient_quota"), or empty
 };
 
 /// Puts an answer together from the events of a stream, or from one whole answer: both are read the same way, so that a

@@ -266,7 +266,7 @@ std::vector<Mutant> with_forced_comparisons(const model::Task& task) {
   for (const Comparison& one : comparisons_with_numbers(source)) {
     for (const bool holds : {false, true}) {
       std::string forced = source;
-      forced.insert(one.end, holds ? " || 1" : " && 0");
+      forced.insert(one.end, holds ? " != 2" : " == 2");  // of no comparison, and binds as closely
       const std::string where = "line " + std::to_string(one.line) + ", " + base::in_quotes(one.text);
       out.push_back(of_source(
           task, MutantKind::branch, std::string("comparison always ") + (holds ? "true" : "false") + " (" + where + ")",

@@ -238,7 +238,9 @@ TEST(EndpointModel, AnEmptyAccountIsNotTriedAgain) {
   for (const std::string& answer :
        {refused(429, "insufficient_quota", "You exceeded your quota"), refused(402, "x", "pay first"),
         refused(400, "billing_hard_limit_reached", "Billing hard limit has been reached"),
-        refused(400, "invalid_request_error", "Your credit balance is too low to access the API.")}) {
+        refused(400, "invalid_request_error", "Your credit balance is too low to access the API."),
+        http_answer(200, "data: {\"error\":{\"message\":\"quota\",\"code\":\"insufficient_quota\"}}\n\n",
+                    "text/event-stream")}) {
     Fixture fixture(answers_in_turn({answer}));
     const base::Error error = fixture.failing();
     EXPECT_EQ(error.code, ErrorCode::quota_exceeded) << answer;

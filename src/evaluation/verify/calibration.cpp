@@ -374,9 +374,10 @@ BoundWorth worth_of(const Bounds& bounds, const model::Definition& definition, c
 }
 
 std::string explain_loose(const Bounds& bounds, const std::string& workload, const std::string& output) {
+  const double percent = 100 * bounds.normwise;
+  const std::string share = percent < 10 ? fmt::format("{:.2g}", percent) : fmt::format("{:.0f}", percent);
   return "workload " + workload + ": results of output " + output +
-         (std::isfinite(bounds.normwise) ? fmt::format(" may be off by {:.2g} % of their size", 100 * bounds.normwise)
-                                         : " may be off by anything") +
+         (std::isfinite(percent) ? " may be off by " + share + " % of their size" : " may be off by anything") +
          ": the reference computed in float, or on inputs with other last bits, loses its digits, as to cancellation, "
          "and no kernel is held to more; write reference and baseline so that nothing cancels (with `double` where it "
          "does), draw other inputs, or state numerics.normwise";

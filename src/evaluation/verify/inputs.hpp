@@ -40,7 +40,7 @@ base::Result<void> draw_input(const InputDraw& draw, std::span<std::byte> out);
 /// What draw_input would refuse, for `bytes` of output; for those who draw elsewhere. @error as draw_input.
 base::Result<void> check_draw(const InputDraw& draw, std::size_t bytes);
 /// Whether the elements are integers of 64 bits over more of them than numbers with 52 random bits reach: draw_input
-/// alone draws these, each with the same chance.
+/// alone draws these, and reaches each; where they are most of 2^64, the first ones are drawn twice as often.
 bool draws_wide_integers(const InputDraw& draw);
 /// The family that the generator's values take: as_declared where `draw.family` would undo what they mean.
 model::Family drawn_family(const InputDraw& draw);
