@@ -48,7 +48,6 @@ BaseTests::BaseTests(const std::vector<TestRun>& runs) {
   std::map<std::string, std::vector<TestOutcome>> seen;
   for (const TestRun& run : runs) {
     for (const auto& [name, outcome] : run.outcomes) seen[name].push_back(outcome);
-    ends_.insert(run.end);
   }
   for (const auto& [name, outcomes] : seen) {
     names_.insert(name);
@@ -63,6 +62,16 @@ BaseTests::BaseTests(const std::vector<TestRun>& runs) {
       not_passing_.push_back(name + (failed ? " (fails)" : " (skipped)"));
     }
   }
+  for (const TestRun& run : runs) {
+    if (!fails_at_times(run)) ends_.insert(run.end);
+  }
+  if (ends_.empty() && !runs.empty()) ends_.insert(runs.front().end);
+}
+
+bool BaseTests::fails_at_times(const TestRun& run) const {
+  return std::ranges::any_of(run.outcomes, [&](const auto& test) {
+    return test.second == TestOutcome::failed && !failing_.contains(test.first);
+  });
 }
 
 std::vector<std::string> BaseTests::wrong_in(const TestRun& run) const {
@@ -79,10 +88,7 @@ std::vector<std::string> BaseTests::wrong_in(const TestRun& run) const {
 
 bool BaseTests::ends_well(const TestRun& run) const {
   if (run.end == "exit 0" || ends_.contains(run.end)) return true;
-  const auto explains = [&](const auto& test) {
-    return test.second == TestOutcome::failed && !failing_.contains(test.first);
-  };
-  return has_exited(run) && std::ranges::any_of(run.outcomes, explains);
+  return has_exited(run) && fails_at_times(run);
 }
 
 void BaseTests::excuse(TestRun& run, const TestRun& last) const {

@@ -51,10 +51,13 @@ class BaseTests {
   [[nodiscard]] std::vector<std::string> problems(const TestRun& run) const;
 
  private:
+  /// Whether a test failed that does not always fail on the base, which explains another exit code.
+  [[nodiscard]] bool fails_at_times(const TestRun& run) const;
+
   TestOutcomes passing_;
   std::set<std::string> names_;    ///< of all
   std::set<std::string> failing_;  ///< always
-  std::set<std::string> ends_;
+  std::set<std::string> ends_;     ///< of runs where no other test failed; of the first if there are none
   std::vector<std::string> flaky_;
   std::vector<std::string> not_passing_;
 };

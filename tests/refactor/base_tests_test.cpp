@@ -51,6 +51,22 @@ TEST(BaseTests, FailureOfWhatIsSetAside_ExplainsAnExitCode) {
   EXPECT_EQ(tests.count(), 1);
 }
 
+TEST(BaseTests, ExitCodeOfAFlakyFailure_IsNoEndOfTheBase) {
+  const TestRun right = test_run({{"a", kPassed}, {"b", kPassed}}, "exit 0");
+  const TestRun flaky = test_run({{"a", kPassed}, {"b", kFailed}}, "exit 1");
+  const TestRun leaks = test_run(right.outcomes, "exit 1");
+  const BaseTests tests({right, flaky, right});
+  EXPECT_EQ(tests.problems(flaky), Texts());
+  EXPECT_EQ(tests.problems(leaks),
+            (Texts{"the test command ended by exit 1, and by exit 0 on the base", "exit 1: words"}));
+  // In each of these runs, another test fails.
+  const BaseTests always({flaky, test_run({{"a", kPassed}, {"b", kPassed}, {"c", kFailed}}, "exit 1"), flaky});
+  TestRun run = flaky;
+  always.excuse(run, right);
+  EXPECT_EQ(run.end, "exit 1");
+  EXPECT_EQ(always.problems(run), Texts());
+}
+
 TEST(BaseTests, FailureThatTheBaseHasNot_IsAProblem) {
   BaseTests tests = three_times(test_run({{"p::A", kPassed}}, "exit 0"));
   const TestRun leaks = test_run({{"p::A", kPassed}, {"package p", kFailed}}, "exit 1");
