@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 
+#include "base/files.hpp"
 #include "scaffold/build_compiler.hpp"
 #include "scaffold/cmake_patch.hpp"
 #include "scaffold/extract.hpp"
@@ -15,6 +17,8 @@
 
 namespace accelopt::scaffold {
 namespace {
+
+namespace fs = std::filesystem;
 
 /// Functions of one name in several scopes, and a class whose static member a program calls.
 constexpr const char* kScopedProgram = R"(#include <cstdio>
@@ -422,6 +426,29 @@ TEST(UserBuild, TheCompilerThatMeasures_IsOfTheSameFamily) {
   EXPECT_NE(cpp_of({"sparc-elf-gcc", "-O2"}).find("another kind of machine"), std::string::npos);
   EXPECT_NE(cpp_of({"clang", "--target=sparc-elf"}).find("another kind of machine"), std::string::npos);
   EXPECT_NE(cpp_of({"icx", "-O2"}).find("not known as GCC or Clang"), std::string::npos);
+}
+
+TEST(UserBuild, ItsCompiler_IsFoundBehindALauncherInDisguise) {
+  const auto made = base::TemporaryFolder::create("accelopt-scaffold");
+  ASSERT_TRUE(made.has_value());
+  const fs::path folder = fs::canonical(made->path());
+  for (const char* program : {"launchers/ccache", "tools/g++-12", "own/c++"}) {
+    ASSERT_TRUE(base::make_folders((folder / program).parent_path()).has_value());
+    ASSERT_TRUE(base::write_file(folder / program, "").has_value());
+    fs::permissions(folder / program, fs::perms::owner_all);
+  }
+  for (const char* name : {"c++", "g++-12"}) fs::create_symlink("ccache", folder / "launchers" / name);
+  fs::create_symlink("g++-12", folder / "tools/c++");
+  const auto cpp_of = [&](const std::string& program, const std::string& search_path) {
+    const auto found = cpp_compiler_of(user_build_of({program, "-O2"}, "/build", "a build"), search_path);
+    return found ? *found : "refused: " + found.error().message;
+  };
+  const std::string launchers = (folder / "launchers").string();
+  const std::string tools = (folder / "tools").string();
+  for (const std::string& name : {std::string("c++"), launchers + "/c++", launchers + "/g++-12"})
+    EXPECT_EQ(cpp_of(name, launchers + ":" + tools), tools + "/g++-12") << name;
+  EXPECT_EQ(cpp_of("c++", launchers), "") << "there is none behind it";
+  EXPECT_EQ(cpp_of("c++", (folder / "own").string()), "") << "it may be any";
 }
 
 TEST(UserBuild, OptionsThatAreNotFollowed_AreNamed) {
