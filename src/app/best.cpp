@@ -119,9 +119,11 @@ base::Result<void> Delivery::measure_forms(Part& part) const {
   part.compiler = compiler.value_or("");
   const GccPragmas pragmas = pragmas_of(part.compiler);
   if (options_.form == scaffold::FlagsBy::pragmas && pragmas == GccPragmas::unknown) {
+    const bool is_of_build = options_.device.compiler.empty() && !part.compiler.empty();
     return base::fail(
         base::ErrorCode::unsupported,
-        "--patch-form pragmas: your build's compiler, Clang, knows no such pragmas; take as-is or own-file");
+        fmt::format("--patch-form pragmas: {} compiler, Clang, knows no such pragmas; take as-is or own-file",
+                    is_of_build ? "your build's" : "the"));
   }
   if (options_.form || !compiler) {
     part.unmeasured = form_of(options_.form.value_or(scaffold::FlagsBy::nothing), winner);
