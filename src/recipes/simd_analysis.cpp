@@ -64,10 +64,40 @@ std::string math_function(const std::string& callee) {
   const std::size_t argument = name.find('<');
   if (argument != std::string::npos) name.erase(argument);
   static const std::map<std::string, std::string> kNames = {
-      {"expf", "exp"},  {"exp", "exp"},  {"sqrtf", "sqrt"}, {"sqrt", "sqrt"}, {"fabsf", "abs"}, {"fabs", "abs"},
-      {"fmaxf", "max"}, {"fmax", "max"}, {"max", "max"},    {"fminf", "min"}, {"fmin", "min"},  {"min", "min"}};
+      {"expf", "exp"},   {"exp", "exp"},   {"sqrtf", "sqrt"}, {"sqrt", "sqrt"},  {"fabsf", "abs"}, {"fabs", "abs"},
+      {"fmaxf", "fmax"}, {"fmax", "fmax"}, {"max", "max"},    {"fminf", "fmin"}, {"fmin", "fmin"}, {"min", "min"}};
   const auto found = kNames.find(name);
   return found == kNames.end() ? "" : found->second;
+}
+
+std::string combiner_of(Reduction::Kind kind) {
+  switch (kind) {
+    case Reduction::Kind::maximum:
+      return "max";
+    case Reduction::Kind::minimum:
+      return "min";
+    case Reduction::Kind::maximum_number:
+      return "fmax";
+    case Reduction::Kind::minimum_number:
+      return "fmin";
+    default:
+      return "";
+  }
+}
+
+std::string fold_of(Reduction::Kind kind) {
+  switch (kind) {
+    case Reduction::Kind::maximum:
+      return "largest";
+    case Reduction::Kind::minimum:
+      return "smallest";
+    case Reduction::Kind::maximum_number:
+      return "largest_number";
+    case Reduction::Kind::minimum_number:
+      return "smallest_number";
+    default:
+      return "sum";
+  }
 }
 
 std::optional<Selection> selection_of(const Statement& branch) {
@@ -111,11 +141,14 @@ std::optional<Accumulation> accumulation_of(const Expression& target, const std:
       return clean({Reduction::Kind::sum, &value.operands[0], false});
   }
   if (value.kind == ExpressionKind::call && value.operands.size() == 2) {
-    const std::string name = math_function(value.text);
-    if (name != "max" && name != "min") return std::nullopt;
-    const auto kind = name == "max" ? Reduction::Kind::maximum : Reduction::Kind::minimum;
-    if (same(value.operands[0], target)) return clean({kind, &value.operands[1], false});
-    if (same(value.operands[1], target)) return clean({kind, &value.operands[0], false});
+    static const std::map<std::string, Reduction::Kind> kKinds = {{"max", Reduction::Kind::maximum},
+                                                                  {"min", Reduction::Kind::minimum},
+                                                                  {"fmax", Reduction::Kind::maximum_number},
+                                                                  {"fmin", Reduction::Kind::minimum_number}};
+    const auto kind = kKinds.find(math_function(value.text));
+    if (kind == kKinds.end()) return std::nullopt;
+    if (same(value.operands[0], target)) return clean({kind->second, &value.operands[1], false});
+    if (same(value.operands[1], target)) return clean({kind->second, &value.operands[0], false});
   }
   if (value.kind == ExpressionKind::conditional) {
     if (same(value.operands[2], target))
@@ -347,7 +380,7 @@ Result<void> SimdBody::add_reduction(const Expression& target, const std::string
   }
   TRY(check_element_type(target.type));
   reductions_.push_back({kind, std::string(subject_.text(target.extent)), "", wanted});
-  helpers_.insert(kind == Reduction::Kind::sum ? "sum" : kind == Reduction::Kind::maximum ? "largest" : "smallest");
+  helpers_.insert(fold_of(kind));
   return {};
 }
 

@@ -25,7 +25,13 @@ struct Packed {
 
 /// A scalar that the lanes' loop accumulates.
 struct Reduction {
-  enum class Kind { sum, maximum, minimum };
+  enum class Kind {
+    sum,
+    maximum,  ///< by a comparison
+    minimum,
+    maximum_number,  ///< by fmax, which passes over NaN
+    minimum_number
+  };
   Kind kind = Kind::sum;
   std::string target;  ///< as C text
   std::string part;    ///< the vector of partial results
@@ -185,6 +191,11 @@ bool same(const syntax::Expression& a, const syntax::Expression& b);
 bool occurs(const syntax::Expression& expression, const syntax::Expression& inside);
 /// The plain name of a known mathematical function: "exp" for expf, std::exp; empty for others.
 std::string math_function(const std::string& callee);
+
+/// The helper that joins two partial results: "fmax" for simd_fmax; empty for a sum, which is joined by `+`.
+std::string combiner_of(Reduction::Kind kind);
+/// The helper that joins a vector's lanes: "sum" for simd_sum.
+std::string fold_of(Reduction::Kind kind);
 
 /// The kernel's text with the helper types and functions put before `function`, those that are there already left out.
 std::string with_prelude(const Subject& subject, std::string source, const std::string& function,

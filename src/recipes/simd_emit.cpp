@@ -146,8 +146,13 @@ void SimdBody::emit_reduction(const Reduction& reduction, const Value& term) {
     emit_each(false, true, place + " += " + term.text + ";");
   } else {
     const std::string suffix = is_double() ? "_f64" : "";
-    const std::string name = reduction.kind == Reduction::Kind::maximum ? "simd_max" : "simd_min";
-    emit_each(false, true, place + " = " + name + suffix + "(" + widened(term).text + ", " + place + ");");
+    const std::string name = "simd_" + combiner_of(reduction.kind) + suffix;
+    // Of fmax and fmin the second argument is asked whether it is NaN: the term, for which nothing has to wait.
+    const bool of_numbers =
+        reduction.kind == Reduction::Kind::maximum_number || reduction.kind == Reduction::Kind::minimum_number;
+    const std::string text = widened(term).text;
+    emit_each(false, true,
+              place + " = " + name + "(" + (of_numbers ? place + ", " + text : text + ", " + place) + ");");
   }
 }
 
@@ -380,20 +385,15 @@ std::string SimdBody::emit_reduction_end(const std::string& vectors) const {
   for (const Reduction& reduction : reductions_) {
     const std::string total = reduction.part + "[0]";
     const std::string other = reduction.part + "[" + vector_name_ + "]";
-    const std::string name = reduction.kind == Reduction::Kind::maximum ? "simd_max" : "simd_min";
     if (vectors != "1") {
       result += std::string(kUnroll) + "for (int " + vector_name_ + " = 1; " + vector_name_ + " < " + vectors + "; ++" +
                 vector_name_ + ")\n  ";
       result += reduction.kind == Reduction::Kind::sum
                     ? total + " += " + other + ";\n"
-                    : total + " = " + name + suffix + "(" + total + ", " + other + ");\n";
+                    : total + " = simd_" + combiner_of(reduction.kind) + suffix + "(" + total + ", " + other + ");\n";
     }
-    if (reduction.kind == Reduction::Kind::sum) {
-      result += reduction.target + " += simd_sum" + suffix + "(" + total + ");\n";
-    } else {
-      const std::string fold = reduction.kind == Reduction::Kind::maximum ? "simd_largest" : "simd_smallest";
-      result += reduction.target + " = " + fold + suffix + "(" + total + ");\n";
-    }
+    result += reduction.target + (reduction.kind == Reduction::Kind::sum ? " += simd_" : " = simd_") +
+              fold_of(reduction.kind) + suffix + "(" + total + ");\n";
   }
   return result;
 }

@@ -83,6 +83,19 @@ static inline void simd_stream_end@(void) {
        R"(static inline VEC simd_min@(VEC a, VEC b) { return simd_select@(a < b, a, b); }
 )",
        nullptr},
+      // Of fmax and fmin: the other argument where one is NaN.
+      {"fmax",
+       "inline VEC simd_fmax@(",
+       {"select"},
+       R"(static inline VEC simd_fmax@(VEC a, VEC b) { return simd_select@((a > b) | (b != b), a, b); }
+)",
+       nullptr},
+      {"fmin",
+       "inline VEC simd_fmin@(",
+       {"select"},
+       R"(static inline VEC simd_fmin@(VEC a, VEC b) { return simd_select@((a < b) | (b != b), a, b); }
+)",
+       nullptr},
       {"abs",
        "inline VEC simd_abs@(",
        {"select"},
@@ -119,6 +132,26 @@ static inline void simd_stream_end@(void) {
        R"(static inline ELEMENT simd_smallest@(VEC a) {
   ELEMENT best = a[0];
   for (int lane = 1; lane < WIDTH; ++lane) best = a[lane] < best ? a[lane] : best;
+  return best;
+}
+)",
+       nullptr},
+      {"largest_number",
+       "inline ELEMENT simd_largest_number@(",
+       {"fmax"},
+       R"(static inline ELEMENT simd_largest_number@(VEC a) {
+  ELEMENT best = a[0];
+  for (int lane = 1; lane < WIDTH; ++lane) best = a[lane] > best || best != best ? a[lane] : best;
+  return best;
+}
+)",
+       nullptr},
+      {"smallest_number",
+       "inline ELEMENT simd_smallest_number@(",
+       {"fmin"},
+       R"(static inline ELEMENT simd_smallest_number@(VEC a) {
+  ELEMENT best = a[0];
+  for (int lane = 1; lane < WIDTH; ++lane) best = a[lane] < best || best != best ? a[lane] : best;
   return best;
 }
 )",

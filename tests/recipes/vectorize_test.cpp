@@ -44,11 +44,33 @@ TEST(Vectorize, SumsMaximaAndMinima) {
       "    for (int64_t j = 0; j < N; ++j) c[i * N + j] = largest - smallest * 2 + total + other;\n  }\n",
       "#include <math.h>\n");
   const std::string text = applied(sample, vectorize("1"));
-  EXPECT_NE(text.find("simd_largest"), std::string::npos);
+  EXPECT_NE(text.find("simd_largest_number"), std::string::npos);
   EXPECT_NE(text.find("simd_smallest"), std::string::npos);
   EXPECT_NE(text.find("simd_sum"), std::string::npos);
   expect_same(sample, text);
   expect_same(sample, applied(sample, vectorize("4")));
+}
+
+TEST(Vectorize, MaximaOfNumbersPassOverNan) {
+  // The root of a negative value is NaN.
+  const Sample sample = with_body(
+      "  for (int64_t i = 0; i < M; ++i) {\n    for (int64_t j = 0; j < N; ++j) c[i * N + j] = fmaxf(0.5f, "
+      "sqrtf(b[j]));\n    float largest = sqrtf(-1.0f - b[0] * b[0]);\n    float smallest = largest;\n"
+      "    for (int64_t k = 0; k < K; ++k) {\n      largest = fmaxf(largest, sqrtf(a[i * K + k]));\n      smallest = "
+      "fminf(sqrtf(a[i * K + k]), smallest);\n    }\n    c[i * N] = largest - smallest;\n  }\n",
+      "#include <math.h>\n");
+  const std::string text = applied(sample, vectorize("2"));
+  EXPECT_NE(text.find("simd_fmax("), std::string::npos) << text;
+  EXPECT_NE(text.find("simd_smallest_number("), std::string::npos) << text;
+  EXPECT_EQ(text.find("simd_max("), std::string::npos) << text;
+  const Loaded before(sample.kernel);
+  KernelSource kernel = sample.kernel;
+  kernel.source = text;
+  const Loaded after(kernel);
+  ASSERT_EQ(before.problem() + after.problem(), "");
+  const auto expected = before.run(sample);
+  const auto actual = after.run(sample);
+  for (std::size_t i = 0; i < expected.size(); ++i) ASSERT_EQ(actual[i], expected[i]) << i;
 }
 
 TEST(Vectorize, ConditionsBecomeSelections) {
