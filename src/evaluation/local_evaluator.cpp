@@ -77,7 +77,7 @@ class LocalEvaluator final : public Evaluator {
         target_, opened->task, base::derive_seed(settings.seed, "slots"), settings.slots,
         target_.keeps_slots() ? target_.most_slot_bytes() : most_kept_bytes(available.value_or(0)));
     TRY_ASSIGN(report.baseline, evaluate_baseline(*opened, stop));
-    if (const std::string& useless = opened->slots->useless(); !useless.empty())
+    if (const std::string useless = opened->slots->useless(); !useless.empty())
       return base::fail(ErrorCode::invalid_argument, useless);
     mark(report.baseline);
     report.device.peaks = opened->peaks;

@@ -277,18 +277,28 @@ void Slots::look_at_bounds(const Slot& slot, std::size_t workload) {
     const Bounds& bounds = slot.bounds[i];
     const model::TensorSpec& output = task_.definition.outputs[i];
     const BoundWorth worth = worth_of(bounds, task_.definition, output);
-    if (worth == BoundWorth::tells) continue;
-    std::string text = explain_loose(bounds, task_.workloads[workload].name, output.name);
-    if (worth == BoundWorth::useless && useless_.empty()) useless_ = text;
-    auto& known = loose_[{workload, i}];
-    if (!(bounds.normwise <= known.first)) known = {bounds.normwise, std::move(text)};
+    Looseness& known = loose_[{workload, i}];
+    known.looked_at.insert(slot.number);
+    if (worth == BoundWorth::useless) known.useless.insert(slot.number);
+    if (worth == BoundWorth::tells || bounds.normwise <= known.largest) continue;
+    known.largest = bounds.normwise;
+    known.text = explain_loose(bounds, task_.workloads[workload].name, output.name);
   }
 }
 
 std::vector<std::string> Slots::loose() const {
   std::vector<std::string> out;
-  for (const auto& [place, bound] : loose_) out.push_back(bound.second);
+  for (const auto& [place, known] : loose_) {
+    if (!known.text.empty()) out.push_back(known.text);
+  }
   return out;
+}
+
+std::string Slots::useless() const {
+  for (const auto& [place, known] : loose_) {
+    if (2 * known.useless.size() > known.looked_at.size()) return known.text;
+  }
+  return "";
 }
 
 base::Result<bool> Slots::draw_here(Slot& slot, std::size_t workload, const SlotPlan& plan) {

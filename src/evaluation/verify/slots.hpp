@@ -119,8 +119,9 @@ class Slots {
   [[nodiscard]] const std::vector<DroppedFamily>& dropped() const { return dropped_; }
   /// What kernels may be off by on declared inputs where that is much, an entry a workload and output.
   [[nodiscard]] std::vector<std::string> loose() const;
-  /// The first bound that accepts wrong results, explained; "": there is none.
-  [[nodiscard]] const std::string& useless() const { return useless_; }
+  /// The first workload and output whose bounds accept wrong results, explained; "": there is none. Most of its
+  /// declared slots have to: a sum that comes out near zero on one set of inputs says nothing of the others.
+  [[nodiscard]] std::string useless() const;
 
  private:
   base::Result<std::unique_ptr<Slot>> draw(std::size_t workload, int slot, model::Family family);
@@ -149,9 +150,15 @@ class Slots {
   int count_;
   std::uint64_t most_kept_bytes_;
   std::vector<DroppedFamily> dropped_;
-  std::map<std::pair<std::size_t, std::size_t>, std::pair<double, std::string>> loose_;  ///< the largest bound
-  std::string useless_;
-  std::map<std::pair<int, std::size_t>, Kept> slots_;  ///< by number and workload
+  /// The bounds of a workload's output on declared inputs.
+  struct Looseness {
+    std::set<int> looked_at;  ///< slots, by number
+    std::set<int> useless;
+    double largest = 0;  ///< of the loose ones
+    std::string text;    ///< explains it; "": none is loose
+  };
+  std::map<std::pair<std::size_t, std::size_t>, Looseness> loose_;  ///< by workload and output
+  std::map<std::pair<int, std::size_t>, Kept> slots_;               ///< by number and workload
   struct Met {
     int below = 0;           ///< all of these
     std::set<int> others{};  ///< from there on
