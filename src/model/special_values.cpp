@@ -155,6 +155,88 @@ bool compares_in_three_ways(const std::vector<Token>& tokens) {
   return false;
 }
 
+/// The names of values in [begin, end), without indices: `v[i]` is of v.
+void collect_names(const std::vector<Token>& tokens, std::size_t begin, std::size_t end, std::set<std::string>& names) {
+  static const std::set<std::string_view> kNoValues{"const", "auto", "float",    "double", "int", "long", "short",
+                                                    "char",  "void", "unsigned", "signed", "std", "bool", "return"};
+  int brackets = 0;
+  for (std::size_t i = begin; i < std::min(end, tokens.size()); ++i) {
+    brackets += tokens[i].text == "[" ? 1 : tokens[i].text == "]" ? -1 : 0;
+    const bool is_called = i + 1 < tokens.size() && tokens[i + 1].text == "(";
+    if (brackets == 0 && tokens[i].kind == TokenKind::identifier && !is_called && !kNoValues.contains(tokens[i].text))
+      names.insert(tokens[i].text);
+  }
+}
+
+void collect_names(std::string_view text, std::set<std::string>& names) {
+  const std::vector<Token> tokens = c_tokens(text);
+  collect_names(tokens, 0, tokens.size(), names);
+}
+
+/// Behind the bracket that closes the one at `at`.
+std::size_t behind_closing(const std::vector<Token>& tokens, std::size_t at) {
+  int depth = 0;
+  for (; at < tokens.size(); ++at) {
+    depth += opens(tokens[at]) ? 1 : closes(tokens[at]) ? -1 : 0;
+    if (depth == 0) return at + 1;
+  }
+  return at;
+}
+
+/// Whether `std::numeric_limits<float>::infinity()` or the like stands at `at`.
+bool is_of_limits(const std::vector<Token>& tokens, std::size_t at) {
+  while (at < tokens.size() && (tokens[at].text == "-" || tokens[at].text == "std" || tokens[at].text == "::")) ++at;
+  return at + 5 < tokens.size() && tokens[at].text == "numeric_limits" && is_special_constant(tokens[at + 5].text);
+}
+
+/// What the question at `at` is about; nothing where there is none.
+std::set<std::string> names_in_question(const std::vector<Token>& tokens, std::size_t at) {
+  std::set<std::string> names;
+  const Token& token = tokens[at];
+  if (token.kind == TokenKind::identifier && is_special_name(token.text) && !is_special_constant(token.text))
+    collect_names(tokens, at + 1, behind_closing(tokens, at + 1), names);
+  if (!is_comparison(token) || at == 0 || at + 1 >= tokens.size()) return names;
+  const std::string left = operand(tokens, at - 1, -1);
+  const std::string right = operand(tokens, at + 1, 1);
+  std::set<std::string> compared;
+  collect_names(left, compared);
+  collect_names(right, compared);
+  const bool itself = left == right && !is_ordering(token);
+  const auto names_special = [&](const std::string& side) {
+    return std::ranges::any_of(c_tokens(side), [](const Token& one) { return is_special_constant(one.text); });
+  };
+  if (itself || names_special(left) || names_special(right) || is_of_limits(tokens, at + 1)) names.merge(compared);
+  return names;
+}
+
+/// What is assigned to the names, by `=` and the like, or passed to a function by one of them, as a helper's parameter.
+void collect_sources(const std::vector<Token>& tokens, std::set<std::string>& names) {
+  static const std::set<std::string_view> kControls{"if", "for", "while", "switch"};
+  static const std::set<std::string_view> kAssigns{"=", "+=", "-=", "*=", "/="};
+  const auto is_known = [&](const std::string& name) { return names.contains(name); };
+  for (std::size_t i = 1; i + 1 < tokens.size(); ++i) {
+    std::set<std::string> found;
+    if (kAssigns.contains(tokens[i].text)) {
+      collect_names(operand(tokens, i - 1, -1), found);
+      if (std::ranges::none_of(found, is_known)) continue;
+      std::size_t end = i + 1;
+      while (end < tokens.size() && tokens[end].text != ";" && !closes(tokens[end]))
+        end = opens(tokens[end]) ? behind_closing(tokens, end) : end + 1;
+      collect_names(tokens, i + 1, end, names);
+    } else if (tokens[i].text == "(" && tokens[i - 1].kind == TokenKind::identifier &&
+               !kControls.contains(tokens[i - 1].text)) {
+      const std::size_t end = behind_closing(tokens, i);
+      const std::string& function = tokens[i - 1].text;
+      if (end < tokens.size() && tokens[end].text == "{") {  // a definition
+        collect_names(tokens, i, end, found);
+        if (std::ranges::any_of(found, is_known)) names.insert(function);
+      } else if (names.contains(function)) {
+        collect_names(tokens, i, end, names);
+      }
+    }
+  }
+}
+
 /// The words of a preprocessor's line: any number of `#` may stand before them, and each would be a line of its own.
 std::string_view behind_hashes(std::string_view line) {
   line.remove_prefix(std::min(line.find_first_not_of("# \t"), line.size()));
@@ -217,6 +299,17 @@ SpecialValues special_values_asked(std::string_view source) {
     if (passes_over || negates_comparison(tokens, i)) out = std::max(out, SpecialValues::maybe_nan);
   }
   return out;
+}
+
+std::set<std::string> names_asked_for_special_values(std::string_view source) {
+  const std::vector<Token> tokens = c_tokens(source);
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < tokens.size(); ++i) names.merge(names_in_question(tokens, i));
+  for (std::size_t known = 0; known != names.size();) {
+    known = names.size();
+    collect_sources(tokens, names);
+  }
+  return names;
 }
 
 bool asks_for_finite_math(std::string_view source) {

@@ -2,6 +2,7 @@
 // Code that asks for NaN and infinity, and flags under which the compiler takes for granted that there is none.
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,10 @@ enum class SpecialValues {
   asked       ///< it asks by isnan and the like, or compares a value with itself or with infinity
 };
 SpecialValues special_values_asked(std::string_view source);
+
+/// The names of what a C-family text asks so, as `isnan(v)`, and of what that was assigned or passed from: with
+/// `float v = x[i] * s`, v, x and s. Indices are not among them; what goes through macros and lambdas is not followed.
+std::set<std::string> names_asked_for_special_values(std::string_view source);
 
 /// Whether the text itself gives such flags, by a pragma or an attribute: `#pragma GCC optimize("fast-math")`.
 bool asks_for_finite_math(std::string_view source);

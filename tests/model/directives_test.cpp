@@ -77,6 +77,24 @@ TEST(SpecialValues, WhatIsAskedOfInputs_IsToldFromConstants) {
     EXPECT_EQ(special_values_asked(text), SpecialValues::not_asked) << text;
 }
 
+TEST(SpecialValues, WhatIsAsked_IsFollowedToWhereItComesFrom) {
+  const auto asked = [](const char* text, const char* name) {
+    return names_asked_for_special_values(text).contains(name);
+  };
+  const char* direct = "q[i] = std::isnan(x[i]) ? 0 : (int8_t)(x[i] * s[0]);";
+  EXPECT_TRUE(asked(direct, "x"));
+  for (const char* name : {"s", "i", "q"}) EXPECT_FALSE(asked(direct, name)) << name;
+  for (const char* text : {"const float* row = x + r * n; float v = row[i]; if (v != v) v = 0;",
+                           "float v = 2.0f * f(x[i], s); if (v == -INFINITY) v = 0;",
+                           "float fix(float v) { return isnan(v) ? 0 : v; }\nvoid kernel() { q[i] = fix(x[i]); }",
+                           "if (x[i] < std::numeric_limits<float>::infinity()) q[i] = x[i] + s[i];"})
+    EXPECT_TRUE(asked(text, "x")) << text;
+  for (const char* text : {"float m = -INFINITY; q[i] = x[i];", "v = fmaxf(x[i], 0);",
+                           "float fix(float v) { return isnan(v) ? 0 : v; }\nvoid kernel() { q[i] = x[i]; y[i] = "
+                           "fix(s[i]); }"})
+    EXPECT_FALSE(asked(text, "x")) << text;
+}
+
 TEST(SpecialValues, FiniteMath_ComesFromFlagsTextAndTheUsersBuild) {
   const auto of = [](const std::string& text) { return Solution{Language::cpp, {{"kernel.cpp", text}}}; };
   EXPECT_TRUE(is_built_with_finite_math(of("//@ flags -ffast-math\nint x;")));

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <set>
 
 #include "base/hash.hpp"
 #include "evaluation/measuring.hpp"
@@ -32,7 +33,7 @@ enum class Demand {
   nothing,
   finite_of_nan,  ///< with NaN, finite where the baseline's are
   floating,       ///< with infinities, too, and not finite where the baseline's are not
-  all             ///< of integers, too
+  all             ///< of integers, too, with NaN in an input that the baseline asks for it
 };
 
 Demand demand_on(const model::Solution& baseline, const model::Solution& kernel) {
@@ -50,6 +51,7 @@ struct SpecialInput {
   std::size_t input = 0;
   double value = 0;
   HowMany how_many = HowMany::one;
+  bool is_asked_for = false;  ///< the baseline asks for special values of this input
 };
 
 const char* name_of(double value) {
@@ -63,17 +65,20 @@ bool may_hold_special(const model::Workload& workload, const model::TensorSpec& 
 }
 
 std::vector<SpecialInput> special_inputs(const model::Task& task, const model::Workload& workload, Demand demand) {
+  std::set<std::string> asked;
+  if (demand == Demand::all) asked = model::names_asked_for_special_values(model::main_text(task.baseline));
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   std::vector<SpecialInput> out;
   for (std::size_t i = 0; i < task.definition.inputs.size(); ++i) {
     const model::TensorSpec& input = task.definition.inputs[i];
     if (!may_hold_special(workload, input)) continue;
-    out.push_back({i, kNan, HowMany::one});
-    out.push_back({i, kNan, HowMany::many});
+    const bool is_asked_for = asked.contains(input.name);
+    out.push_back({i, kNan, HowMany::one, is_asked_for});
+    out.push_back({i, kNan, HowMany::many, is_asked_for});
     if (demand == Demand::finite_of_nan || input.dtype == model::DType::float8_e4m3fn) continue;  // has no infinity
-    out.push_back({i, kInfinity, HowMany::one});
-    out.push_back({i, -kInfinity, HowMany::one});
+    out.push_back({i, kInfinity, HowMany::one, is_asked_for});
+    out.push_back({i, -kInfinity, HowMany::one, is_asked_for});
   }
   return out;
 }
@@ -116,9 +121,9 @@ std::optional<SpecialDifference> difference(const model::Task& task, const Slot&
   for (std::size_t i = 0; i < std::min(wanted.size(), actual.size()); ++i) {
     const model::TensorSpec& output = task.definition.outputs[i];
     // Which of equal values is named is each kernel's own, and what NaN or infinity is as an integer each compiler's,
-    // unless the baseline has dealt with them before.
+    // unless the baseline asks for them in that very input, and so has dealt with them before.
     const bool is_floating = model::is_floating(output.dtype);
-    if (!output.ties.empty() || (!is_floating && (demand != Demand::all || !std::isnan(special.value)))) continue;
+    if (!output.ties.empty() || (!is_floating && (!special.is_asked_for || !std::isnan(special.value)))) continue;
     const std::vector<double> got = decode(output.dtype, actual[i]);
     double largest = 0;
     for (const double value : wanted[i]) largest = std::max(largest, finite(value) ? std::fabs(value) : 0);
