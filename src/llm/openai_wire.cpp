@@ -67,9 +67,8 @@ class OpenAiReader final : public AnswerReader {
       reply_.text += refusal.get_ref<const std::string&>();  // why it is withheld
     }
     const Json& reason = member(choice, "finish_reason");
-    if (!reason.is_string() || reason == "") return;
-    const std::string word = base::lower(reason.get_ref<const std::string&>());
-    end(word, base::value_in(kOpenAiReasons, word));
+    const std::string word = reason.is_string() ? base::lower(reason.get_ref<const std::string&>()) : std::string();
+    if (!word.empty()) end(word, base::value_in(kOpenAiReasons, word));
   }
 
   /// Some servers repeat it in every chunk, growing: the last one counts.
