@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "refactor/report_lines.hpp"
 
 namespace accelopt::refactor {
 namespace {
@@ -172,11 +173,7 @@ class TapReader {
 
 TestOutcomes read_tap_report(std::string_view text) {
   TapReader reader;
-  while (!text.empty()) {
-    const std::string_view line = base::first_line(text);
-    text.remove_prefix(std::min(text.size(), line.size() + 1));
-    reader.read(line);
-  }
+  each_line(text, [&reader](std::string_view line) { reader.read(line); });
   return reader.finish();
 }
 

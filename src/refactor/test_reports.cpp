@@ -10,6 +10,7 @@
 
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "refactor/report_lines.hpp"
 #include "refactor/tap_report.hpp"
 #include "refactor/unittest_report.hpp"
 
@@ -19,15 +20,6 @@ namespace {
 constexpr std::size_t kMostTests = 200'000;
 constexpr std::size_t kLongestName = 500;  ///< bytes, of tests
 constexpr std::size_t kNumberLength = 8;   ///< of " #200000"
-
-template <class Take>
-void each_line(std::string_view text, const Take& take) {
-  while (!text.empty()) {
-    const std::string_view line = base::first_line(text);
-    text.remove_prefix(std::min(text.size(), line.size() + 1));
-    take(line);
-  }
-}
 
 /// The value of an attribute of an XML tag.
 std::string_view attribute(std::string_view tag, std::string_view name) {

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "refactor/report_lines.hpp"
 
 namespace accelopt::refactor {
 namespace {
@@ -243,11 +244,7 @@ class UnittestReader {
 
 UnittestReport read_unittest_report(std::string_view text) {
   UnittestReader reader;
-  while (!text.empty()) {
-    const std::string_view line = base::first_line(text);
-    text.remove_prefix(std::min(text.size(), line.size() + 1));
-    reader.read(line);
-  }
+  each_line(text, [&reader](std::string_view line) { reader.read(line); });
   return reader.finish();
 }
 
