@@ -195,8 +195,8 @@ class CudaMutantGenerator {
     };
     for (const auto& [type, name] : step.parameters) add(type, name);
     for (const std::string& axis : model::variable_axes(definition_)) add("int64_t", axis);
-    const std::string loop = "  for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < " + step.count +
-                             "; i += (int64_t)gridDim.x * blockDim.x) {\n";
+    const std::string loop = "  for (int64_t mutant_i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; mutant_i < " +
+                             step.count + "; mutant_i += (int64_t)gridDim.x * blockDim.x) {\n";
     draft.code += "extern \"C\" __global__ void " + step.kernel + "(" + parameters + ") {\n" +
                   (step.count.empty() ? step.body : loop + step.body + "  }\n") + "}\n";
     return "//@ launch " + step.kernel + (step.count.empty() ? " grid=(1) block=(1024)" : " grid=(256) block=(256)") +
@@ -219,7 +219,7 @@ class CudaMutantGenerator {
 
   [[nodiscard]] Spoiled zeros(const TensorSpec& output) const {
     return after_baseline(output, elements(output),
-                          "    " + output.name + "[i] = (" + cuda_type(output.dtype) + ")0.0f;\n",
+                          "    " + output.name + "[mutant_i] = (" + cuda_type(output.dtype) + ")0.0f;\n",
                           "every element of " + output.name + " is 0");
   }
 
@@ -229,45 +229,48 @@ class CudaMutantGenerator {
     const std::string type = cuda_type(output.dtype);
     if (!model::is_floating(output.dtype)) {
       return after_baseline(output, {},
-                            "  const " + type + " value = " + y + "[0];\n  __syncthreads();\n" +
-                                "  for (int64_t i = threadIdx.x; i < " + elements(output) + "; i += 1024) " + y +
-                                "[i] = value;\n",
+                            "  const " + type + " mutant_value = " + y + "[0];\n  __syncthreads();\n" +
+                                "  for (int64_t mutant_i = threadIdx.x; mutant_i < " + elements(output) +
+                                "; mutant_i += 1024) " + y + "[mutant_i] = mutant_value;\n",
                             "every element of " + y + " is the first one");
     }
-    return after_baseline(output, {},
-                          "  __shared__ double sums[1024];\n  const int64_t count = " + elements(output) +
-                              ";\n  sums[threadIdx.x] = 0;\n" +
-                              "  for (int64_t i = threadIdx.x; i < count; i += 1024) sums[threadIdx.x] += " +
-                              number_of(output.dtype, y + "[i]") +
-                              ";\n  __syncthreads();\n  for (int half = 512; half > 0; half /= 2) {\n" +
-                              "    if (threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];\n" +
-                              "    __syncthreads();\n  }\n  const double mean = sums[0] / (double)count;\n" +
-                              "  for (int64_t i = threadIdx.x; i < count; i += 1024) " + y + "[i] = (" + type + ")" +
-                              number_of(output.dtype, "mean") + ";\n",
-                          "every element of " + y + " is their mean");
+    return after_baseline(
+        output, {},
+        "  __shared__ double mutant_sums[1024];\n  const int64_t mutant_count = " + elements(output) +
+            ";\n  mutant_sums[threadIdx.x] = 0;\n" +
+            "  for (int64_t mutant_i = threadIdx.x; mutant_i < mutant_count; mutant_i += 1024) "
+            "mutant_sums[threadIdx.x] += " +
+            number_of(output.dtype, y + "[mutant_i]") +
+            ";\n  __syncthreads();\n  for (int mutant_half = 512; mutant_half > 0; mutant_half /= 2) {\n" +
+            "    if (threadIdx.x < mutant_half) mutant_sums[threadIdx.x] += mutant_sums[threadIdx.x + mutant_half];\n" +
+            "    __syncthreads();\n  }\n  const double mutant_mean = mutant_sums[0] / (double)mutant_count;\n" +
+            "  for (int64_t mutant_i = threadIdx.x; mutant_i < mutant_count; mutant_i += 1024) " + y +
+            "[mutant_i] = (" + type + ")" + number_of(output.dtype, "mutant_mean") + ";\n",
+        "every element of " + y + " is their mean");
   }
 
   [[nodiscard]] Spoiled copy(const TensorSpec& output) const {
     const TensorSpec* const source = source_of_copy(definition_, output);
     if (source == nullptr) return {{}, {}, "no input tensor has the type of output " + output.name};
     Spoiled out{{}, output.name + " is a copy of " + source->name, {}};
-    out.draft.after =
-        launch_of({"mutant_spoil",
-                   {written(output, output.name), read_only(*source)},
-                   elements(output),
-                   "    " + output.name + "[i] = " + source->name + "[i % (" + elements(*source) + ")];\n"},
-                  out.draft);
+    out.draft.after = launch_of(
+        {"mutant_spoil",
+         {written(output, output.name), read_only(*source)},
+         elements(output),
+         "    " + output.name + "[mutant_i] = " + source->name + "[mutant_i % (" + elements(*source) + ")];\n"},
+        out.draft);
     return out;
   }
 
   [[nodiscard]] Spoiled last_tile(const TensorSpec& output) const {
     const std::string& y = output.name;
     if (most_elements(task_, output) < 2) return {{}, {}, "output " + y + " has one element only"};
-    return after_baseline(output, elements(output),
-                          "    const int64_t count = " + elements(output) +
-                              ", first = count > 8 ? count - 8 : 1;\n    if (i >= first) " + y + "[i] = " + y +
-                              "[first - 1];\n",
-                          "the last 8 elements of " + y + " repeat the one before them");
+    return after_baseline(
+        output, elements(output),
+        "    const int64_t mutant_count = " + elements(output) +
+            ", mutant_first = mutant_count > 8 ? mutant_count - 8 : 1;\n    if (mutant_i >= mutant_first) " + y +
+            "[mutant_i] = " + y + "[mutant_first - 1];\n",
+        "the last 8 elements of " + y + " repeat the one before them");
   }
 
   [[nodiscard]] Spoiled row(const TensorSpec& output) const {
@@ -277,9 +280,9 @@ class CudaMutantGenerator {
     first_axes.shape->pop_back();
     if (most_elements(task_, first_axes) < 2) return {{}, {}, "output " + y + " has one row only"};
     return after_baseline(output, output.shape->back(),
-                          "    const int64_t rows = " + elements(first_axes) + ";\n    if (rows > 1) " + y +
-                              "[rows / 2 * " + output.shape->back() + " + i] = " + y + "[(rows / 2 - 1) * " +
-                              output.shape->back() + " + i];\n",
+                          "    const int64_t mutant_rows = " + elements(first_axes) + ";\n    if (mutant_rows > 1) " +
+                              y + "[mutant_rows / 2 * " + output.shape->back() + " + mutant_i] = " + y +
+                              "[(mutant_rows / 2 - 1) * " + output.shape->back() + " + mutant_i];\n",
                           "one row of " + y + " in the middle repeats the row before it");
   }
 
@@ -293,7 +296,7 @@ class CudaMutantGenerator {
     draft.before += launch_of({"mutant_change_" + input.name,
                                {read_only(input), written(input, changed)},
                                elements(input),
-                               statements + "    " + changed + "[i] = " + value + ";\n"},
+                               statements + "    " + changed + "[mutant_i] = " + value + ";\n"},
                               draft);
     draft.names[input.name] = changed;
   }
@@ -318,9 +321,11 @@ class CudaMutantGenerator {
       const std::vector<std::string>& shape = *input.shape;
       const auto place = static_cast<std::size_t>(std::find(shape.begin(), shape.end(), axis) - shape.begin());
       change_input(draft, input,
-                   "    const int64_t extent = " + axis + ", skipped = " + kSkipped +
-                       ";\n    const int64_t place = i / (" + product(shape, place + 1, shape.size()) + ") % extent;\n",
-                   "place >= extent - skipped ? (" + cuda_type(input.dtype) + ")0.0f : " + input.name + "[i]");
+                   "    const int64_t mutant_extent = " + axis + ", mutant_skipped = " + kSkipped +
+                       ";\n    const int64_t mutant_place = mutant_i / (" + product(shape, place + 1, shape.size()) +
+                       ") % mutant_extent;\n",
+                   "mutant_place >= mutant_extent - mutant_skipped ? (" + cuda_type(input.dtype) +
+                       ")0.0f : " + input.name + "[mutant_i]");
     }
   }
 
@@ -350,8 +355,8 @@ class CudaMutantGenerator {
         if (!has_axis(input, axis) || !model::is_floating(input.dtype)) continue;
         const std::string stride = stride_of(*input.shape, axis);
         change_input(draft, input, {},
-                     "i / (" + stride + ") % " + axis + " > 0 ? " + input.name + "[i - (" + stride +
-                         ")] : " + input.name + "[i]");
+                     "mutant_i / (" + stride + ") % " + axis + " > 0 ? " + input.name + "[mutant_i - (" + stride +
+                         ")] : " + input.name + "[mutant_i]");
       }
       add_in_second_run(MutantKind::statistics, shared.size() > 1 ? name + " (over " + axis + ")" : name,
                         "what is computed over all of " + axis + " has the first element twice and lacks the last one",
@@ -414,22 +419,24 @@ class CudaMutantGenerator {
       return;
     }
     Draft draft;
-    if (rows->input != nullptr) change_input(draft, *rows->input, {}, rows->input->name + "[i]");
+    if (rows->input != nullptr) change_input(draft, *rows->input, {}, rows->input->name + "[mutant_i]");
     draft.at = rows->launch;
     const std::size_t axes = rows->shape.size();
     const std::string columns = rows->shape.back();
-    const std::string element = "first[row * columns]";
+    const std::string element = "mutant_first[mutant_row * mutant_columns]";
     draft.between = launch_of(
         {"mutant_wrong_maximum",
          {{cuda_type(rows->dtype) + "*", rows->name}},
          "(" + product(rows->shape, 0, axes - 2) + ") * " + columns,
-         "    const int64_t rows = " + rows->shape[axes - 2] + ", columns = " + columns + ";\n    " +
-             cuda_type(rows->dtype) + "* const first = " + rows->name +
-             " + i / columns * rows * columns + i % columns;\n    auto largest = " +
-             number_of(rows->dtype, "first[0]") + ";\n    for (int64_t row = 1; row < rows; ++row) largest = " +
-             number_of(rows->dtype, element) + " > largest ? " + number_of(rows->dtype, element) +
-             " : largest;\n    for (int64_t row = 0; row < rows; ++row) " + element + " = (" + cuda_type(rows->dtype) +
-             ")(" + number_of(rows->dtype, element) + " - largest);\n"},
+         "    const int64_t mutant_rows = " + rows->shape[axes - 2] + ", mutant_columns = " + columns + ";\n    " +
+             cuda_type(rows->dtype) + "* const mutant_first = " + rows->name +
+             " + mutant_i / mutant_columns * mutant_rows * mutant_columns + mutant_i % mutant_columns;\n    auto "
+             "mutant_largest = " +
+             number_of(rows->dtype, "mutant_first[0]") +
+             ";\n    for (int64_t mutant_row = 1; mutant_row < mutant_rows; ++mutant_row) mutant_largest = " +
+             number_of(rows->dtype, element) + " > mutant_largest ? " + number_of(rows->dtype, element) +
+             " : mutant_largest;\n    for (int64_t mutant_row = 0; mutant_row < mutant_rows; ++mutant_row) " + element +
+             " = (" + cuda_type(rows->dtype) + ")(" + number_of(rows->dtype, element) + " - mutant_largest);\n"},
         draft);
     add(MutantKind::maximum, name, "the maximum over " + rows->shape[axes - 2] + " is subtracted along " + columns, {},
         draft);
@@ -474,23 +481,23 @@ class CudaMutantGenerator {
       names[output.name] = again;
       std::string condition;
       std::string place;
-      std::string from = "i";
+      std::string from = "mutant_i";
       if (has_axis(output, axis) && kept == Taken::one_place_back) {
         const std::string stride = stride_of(*output.shape, axis);
-        condition = "if (i / (" + stride + ") % " + axis + " + 1 < " + axis + ") ";
-        from = "i + (" + stride + ")";
+        condition = "if (mutant_i / (" + stride + ") % " + axis + " + 1 < " + axis + ") ";
+        from = "mutant_i + (" + stride + ")";
       } else if (has_axis(output, axis)) {
         const auto at = static_cast<std::size_t>(std::find(output.shape->begin(), output.shape->end(), axis) -
                                                  output.shape->begin());
-        place = "    const int64_t extent = " + axis + ", skipped = " + kSkipped +
-                ";\n    const int64_t place = i / (" + product(*output.shape, at + 1, output.shape->size()) +
-                ") % extent;\n";
-        condition = "if (place < extent - skipped) ";
+        place = "    const int64_t mutant_extent = " + axis + ", mutant_skipped = " + kSkipped +
+                ";\n    const int64_t mutant_place = mutant_i / (" +
+                product(*output.shape, at + 1, output.shape->size()) + ") % mutant_extent;\n";
+        condition = "if (mutant_place < mutant_extent - mutant_skipped) ";
       }
       taken += launch_of({"mutant_take_" + output.name,
                           {{"const " + cuda_type(output.dtype) + "*", again}, written(output, output.name)},
                           elements(output),
-                          place + "    " + condition + output.name + "[i] = " + again + "[" + from + "];\n"},
+                          place + "    " + condition + output.name + "[mutant_i] = " + again + "[" + from + "];\n"},
                          draft);
     }
     draft.scratch += scratch_and_maps(own, names);
@@ -520,7 +527,7 @@ class CudaMutantGenerator {
     for (const TensorSpec& input : definition_.inputs) {
       if (!input.shape || !model::is_floating(input.dtype) || !rounding.applies(input.dtype)) continue;
       to = rounding.to(input.dtype);
-      const std::string element = input.name + "[i]";
+      const std::string element = input.name + "[mutant_i]";
       const std::string value =
           input.dtype == DType::float64
               ? "(float)" + element

@@ -33,8 +33,8 @@ std::vector<const model::TensorSpec*> integer_inputs(const model::Definition& de
 std::string narrower(model::DType dtype, std::size_t bits);
 /// The input that a copy of the output would be taken from; none of its type.
 const model::TensorSpec* source_of_copy(const model::Definition& definition, const model::TensorSpec& output);
-/// "extent < 200 ? 1 : extent / 100": what of an axis is left out.
-inline constexpr const char* kSkipped = "extent < 200 ? 1 : extent / 100";
+/// What of an axis is left out. Names of mutants begin with `mutant_`, since axes and tensors may have any other.
+inline constexpr const char* kSkipped = "mutant_extent < 200 ? 1 : mutant_extent / 100";
 
 /// A precision that inputs are rounded to.
 struct Rounding {

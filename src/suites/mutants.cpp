@@ -73,7 +73,7 @@ std::string shortest_text(double value) {
 }
 
 constexpr const char* kRounding = R"(
-static inline float rounded(float value, unsigned dropped) {  /* to nearest, ties to even, with fewer bits of fraction */
+static inline float mutant_rounded(float value, unsigned dropped) {  /* to nearest, ties to even, with fewer bits of fraction */
   uint32_t bits;
   memcpy(&bits, &value, 4);
   if ((bits & 0x7f800000u) == 0x7f800000u) return value;
@@ -174,15 +174,17 @@ class MutantGenerator {
     if (most_elements(task_, output) < 2) return {{}, {}, "output " + y + " has one element only"};
     std::string value = y + "[0]";
     if (model::is_floating(output.dtype)) {
-      value = of_number(output.dtype, "sum / (double)count");
+      value = of_number(output.dtype, "mutant_sum / (double)mutant_count");
     }
     const std::string sum = model::is_floating(output.dtype)
-                                ? "    double sum = 0;\n    for (int64_t i = 0; i < count; ++i) sum += " +
-                                      as_number(output.dtype, y + "[i]") + ";\n"
+                                ? "    double mutant_sum = 0;\n    for (int64_t mutant_i = 0; mutant_i < mutant_count; "
+                                  "++mutant_i) mutant_sum += " +
+                                      as_number(output.dtype, y + "[mutant_i]") + ";\n"
                                 : "";
-    return {"  {\n    const int64_t count = " + elements(output) + ";\n" + sum + "    const " +
-                std::string(model::c_name(output.dtype)) + " value = " + value +
-                ";\n    for (int64_t i = 0; i < count; ++i) " + y + "[i] = value;\n  }\n",
+    return {"  {\n    const int64_t mutant_count = " + elements(output) + ";\n" + sum + "    const " +
+                std::string(model::c_name(output.dtype)) + " mutant_value = " + value +
+                ";\n    for (int64_t mutant_i = 0; mutant_i < mutant_count; ++mutant_i) " + y +
+                "[mutant_i] = mutant_value;\n  }\n",
             model::is_floating(output.dtype) ? "every element of " + y + " is their mean"
                                              : "every element of " + y + " is the first one",
             {}};
@@ -192,18 +194,18 @@ class MutantGenerator {
   [[nodiscard]] Spoiled copy(const TensorSpec& output) const {
     if (output.inout) {
       const std::string& x = output.name;
-      return {"  memcpy(" + x + ", before_" + x + ", sizeof *" + x + " * (" + elements(output) + "));\n  free(before_" +
-                  x + ");\n",
+      return {"  memcpy(" + x + ", mutant_before_" + x + ", sizeof *" + x + " * (" + elements(output) +
+                  "));\n  free(mutant_before_" + x + ");\n",
               x + " is left as it was",
               {},
-              copied(output, "before_", "")};
+              copied(output, "mutant_before_", "")};
     }
     const TensorSpec* const source = source_of_copy(definition_, output);
     if (source == nullptr) {
       return {{}, {}, "no input tensor has the type of output " + output.name};
     }
-    return {"  for (int64_t i = 0; i < " + elements(output) + "; ++i) " + output.name + "[i] = " + source->name +
-                "[i % (" + elements(*source) + ")];\n",
+    return {"  for (int64_t mutant_i = 0; mutant_i < " + elements(output) + "; ++mutant_i) " + output.name +
+                "[mutant_i] = " + source->name + "[mutant_i % (" + elements(*source) + ")];\n",
             output.name + " is a copy of " + source->name,
             {}};
   }
@@ -211,9 +213,10 @@ class MutantGenerator {
   [[nodiscard]] Spoiled last_tile(const TensorSpec& output) const {
     const std::string& y = output.name;
     if (most_elements(task_, output) < 2) return {{}, {}, "output " + y + " has one element only"};
-    return {"  {\n    const int64_t count = " + elements(output) +
-                ";\n    const int64_t first = count > 8 ? count - 8 : 1;\n" +
-                "    for (int64_t i = first; i < count; ++i) " + y + "[i] = " + y + "[first - 1];\n  }\n",
+    return {"  {\n    const int64_t mutant_count = " + elements(output) +
+                ";\n    const int64_t mutant_first = mutant_count > 8 ? mutant_count - 8 : 1;\n" +
+                "    for (int64_t mutant_i = mutant_first; mutant_i < mutant_count; ++mutant_i) " + y +
+                "[mutant_i] = " + y + "[mutant_first - 1];\n  }\n",
             "the last 8 elements of " + y + " repeat the one before them",
             {}};
   }
@@ -226,9 +229,10 @@ class MutantGenerator {
     if (most_elements(task_, first_axes) < 2) return {{}, {}, "output " + y + " has one row only"};
     const std::size_t rank = output.shape->size();
     const std::string length = product(*output.shape, rank - 1, rank);
-    return {"  {\n    const int64_t rows = " + product(*output.shape, 0, rank - 1) +
-                ";\n    const int64_t length = " + length + ";\n    if (rows > 1) memcpy(" + y +
-                " + rows / 2 * length, " + y + " + (rows / 2 - 1) * length, sizeof *" + y + " * length);\n  }\n",
+    return {"  {\n    const int64_t mutant_rows = " + product(*output.shape, 0, rank - 1) +
+                ";\n    const int64_t mutant_length = " + length + ";\n    if (mutant_rows > 1) memcpy(" + y +
+                " + mutant_rows / 2 * mutant_length, " + y + " + (mutant_rows / 2 - 1) * mutant_length, sizeof *" + y +
+                " * mutant_length);\n  }\n",
             "one row of " + y + " in the middle repeats the row before it",
             {}};
   }
@@ -252,13 +256,13 @@ class MutantGenerator {
     Replaced replaced;
     for (const auto& [input, change] : changes) {
       if (input->inout) {  // is the kernel's to change
-        body += "  " + std::string(model::c_name(input->dtype)) + "* changed_" + input->name + " = " + input->name +
-                ";\n" + change;
+        body += "  " + std::string(model::c_name(input->dtype)) + "* mutant_changed_" + input->name + " = " +
+                input->name + ";\n" + change;
         continue;
       }
-      body += copied(*input, "changed_", change);
-      freed += "  free(changed_" + input->name + ");\n";
-      replaced.emplace_back(input->name, "changed_" + input->name);
+      body += copied(*input, "mutant_changed_", change);
+      freed += "  free(mutant_changed_" + input->name + ");\n";
+      replaced.emplace_back(input->name, "mutant_changed_" + input->name);
     }
     add(kind, std::move(name), std::move(does), {}, body + call_of_baseline(definition_, replaced) + freed);
   }
@@ -278,13 +282,14 @@ class MutantGenerator {
       if (!has_axis(input, axis) || !model::is_floating(input.dtype)) continue;
       const std::vector<std::string>& shape = *input.shape;
       const auto place = static_cast<std::size_t>(std::find(shape.begin(), shape.end(), axis) - shape.begin());
-      const std::string changed = "changed_" + input.name;
-      changes.emplace_back(&input, "  for (int64_t outer = 0; outer < " + product(shape, 0, place) +
-                                       "; ++outer) {\n    const int64_t extent = " + axis +
-                                       ", inner = " + product(shape, place + 1, shape.size()) +
-                                       ", skipped = " + kSkipped + ";\n    memset(" + changed +
-                                       " + (outer * extent + extent - skipped) * inner, 0, sizeof *" + changed +
-                                       " * (skipped * inner));\n  }\n");
+      const std::string changed = "mutant_changed_" + input.name;
+      changes.emplace_back(
+          &input, "  for (int64_t mutant_outer = 0; mutant_outer < " + product(shape, 0, place) +
+                      "; ++mutant_outer) {\n    const int64_t mutant_extent = " + axis +
+                      ", mutant_inner = " + product(shape, place + 1, shape.size()) + ", mutant_skipped = " + kSkipped +
+                      ";\n    memset(" + changed +
+                      " + (mutant_outer * mutant_extent + mutant_extent - mutant_skipped) * mutant_inner, 0, sizeof *" +
+                      changed + " * (mutant_skipped * mutant_inner));\n  }\n");
     }
     add_on_changed(MutantKind::reduction, name, "the last 1 % along " + axis + " (at least one) counts as 0", changes);
   }
@@ -338,14 +343,14 @@ class MutantGenerator {
     std::vector<std::pair<const TensorSpec*, std::string>> changes;
     for (const TensorSpec& input : definition_.inputs) {
       if (!input.shape || !model::is_floating(input.dtype) || !rounding.applies(input.dtype)) continue;
-      const std::string changed = "changed_" + input.name + "[i]";
+      const std::string changed = "mutant_changed_" + input.name + "[mutant_i]";
       const std::string value = input.dtype == DType::float64
                                     ? "(float)" + changed
-                                    : "rounded(" + as_number(input.dtype, changed) + ", " +
+                                    : "mutant_rounded(" + as_number(input.dtype, changed) + ", " +
                                           std::to_string(dropped_bits(rounding, input.dtype)) + ")";
       to = rounding.to(input.dtype);
-      changes.emplace_back(&input, "  for (int64_t i = 0; i < " + elements(input) + "; ++i) " + changed + " = " +
-                                       of_number(input.dtype, value) + ";\n");
+      changes.emplace_back(&input, "  for (int64_t mutant_i = 0; mutant_i < " + elements(input) + "; ++mutant_i) " +
+                                       changed + " = " + of_number(input.dtype, value) + ";\n");
     }
     const std::string reason = changes.empty() ? "no input tensor has a floating type with a lower one below it"
                                                : refuse_rounding(definition_);
@@ -363,19 +368,19 @@ class MutantGenerator {
       if (half.empty() || !output.ties.empty()) continue;
       const std::string does = "of each element of " + output.name + " only what " + half + " holds";
       add(MutantKind::half_width, "integers in half the width (output " + output.name + ")", does, {},
-          call_of_baseline(definition_) + "  for (int64_t i = 0; i < " + elements(output) + "; ++i) " + output.name +
-              "[i] = (" + half + ")" + output.name + "[i];\n");
+          call_of_baseline(definition_) + "  for (int64_t mutant_i = 0; mutant_i < " + elements(output) +
+              "; ++mutant_i) " + output.name + "[mutant_i] = (" + half + ")" + output.name + "[mutant_i];\n");
     }
     for (const TensorSpec* const input : integer_inputs(definition_)) {
       for (const std::size_t bits : {16U, 8U}) {
         const std::string narrow = narrower(input->dtype, bits);
         if (narrow.empty()) continue;
-        const std::string element = "changed_" + input->name + "[i]";
+        const std::string element = "mutant_changed_" + input->name + "[mutant_i]";
         add_on_changed(MutantKind::narrow_input,
                        "inputs cut to " + std::to_string(bits) + " bits (input " + input->name + ")",
                        "the baseline on " + input->name + " as " + narrow,
-                       {{input, "  for (int64_t i = 0; i < " + elements(*input) + "; ++i) " + element + " = (" +
-                                    narrow + ")" + element + ";\n"}});
+                       {{input, "  for (int64_t mutant_i = 0; mutant_i < " + elements(*input) + "; ++mutant_i) " +
+                                    element + " = (" + narrow + ")" + element + ";\n"}});
       }
     }
   }

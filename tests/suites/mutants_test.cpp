@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <regex>
+
 #include "model/launch_plan.hpp"
 #include "suites/mutant_text.hpp"
 #include "suites/task_folder.hpp"
@@ -142,10 +144,10 @@ TEST(Mutants, OfIntegers_AreNarrower) {
   const std::vector<Mutant> mutants = derive_mutants(task);
   const Mutant& half = find(mutants, "integers in half the width (output y)");
   EXPECT_EQ(half.kind, MutantKind::half_width);
-  EXPECT_NE(half.solution.sources[0].text.find("y[i] = (int32_t)y[i];"), std::string::npos);
+  EXPECT_NE(half.solution.sources[0].text.find("y[mutant_i] = (int32_t)y[mutant_i];"), std::string::npos);
   for (const char* input : {"lhs", "rhs"}) {
     const std::string behind = std::string(" bits (input ") + input + ")";
-    EXPECT_NE(find(mutants, "inputs cut to 16" + behind).solution.sources[0].text.find("(int16_t)changed_"),
+    EXPECT_NE(find(mutants, "inputs cut to 16" + behind).solution.sources[0].text.find("(int16_t)mutant_changed_"),
               std::string::npos);
     EXPECT_EQ(find(mutants, "inputs cut to 8" + behind).kind, MutantKind::narrow_input);
   }
@@ -219,6 +221,29 @@ TEST(CudaMutants, OfTheBundledTasksHaveLaunchPlans) {
   }
 }
 
+/// Axes and tensors may have such names: a mutant that declared one of them would hide the task's own.
+TEST(Mutants, DeclareNoNameThatAnAxisMayHave) {
+  model::Task cuda = product();
+  cuda.target = "cuda";
+  cuda.definition.outputs[0].shape = std::vector<std::string>{"M", "K"};
+  cuda.baseline = {model::Language("cuda"),
+                   {{"baseline.cu",
+                     "//@ launch run grid=(M) block=(32) args=(lhs, y, M)\n"
+                     "extern \"C\" __global__ void run(float* x) { *x = expf(*x - fmaxf(*x, 1)); }\n"}}};
+  model::Task in_place = product();
+  in_place.definition.inputs[0].inout = in_place.definition.outputs[0].inout = true;
+  const std::regex names(
+      R"(\b(rows?|columns|length|count|first|largest|i|outer|inner|extent|skipped|place|sums?|mean)\b)");
+  for (const model::Task& task : {product(), in_place, cuda}) {
+    for (const Mutant& mutant : derive_mutants(task)) {
+      if (!mutant.skipped.empty()) continue;
+      std::smatch found;
+      const std::string& text = mutant.solution.sources[0].text;
+      EXPECT_FALSE(std::regex_search(text, found, names)) << mutant.name << " has " << found.str() << ":\n" << text;
+    }
+  }
+}
+
 TEST(CudaMutants, StatisticsAreLeftOutWhereTheReducedAxisIsAlsoAnOutputs) {
   const auto task =
       load_task(std::filesystem::path(ACCELOPT_SUITES).parent_path() / "examples" / "cuda" / "row_softmax");
@@ -254,8 +279,11 @@ TEST(CudaMutants, StatisticsComeAnElementLate) {
   const Mutant& mutant = find(mutants, "statistics an element late");
   EXPECT_EQ(launched(mutant), (std::vector<std::string>{"softmax", "mutant_change_x", "softmax", "mutant_take_y"}));
   const std::string text = main_text(mutant.solution);
-  EXPECT_NE(text.find("i / ((int64_t)1) % N > 0 ? x[i - ((int64_t)1)] : x[i]"), std::string::npos) << text;
-  EXPECT_NE(text.find("if (i / ((int64_t)1) % N + 1 < N) y[i] = mutant_again_y[i + ((int64_t)1)];"), std::string::npos);
+  EXPECT_NE(text.find("mutant_i / ((int64_t)1) % N > 0 ? x[mutant_i - ((int64_t)1)] : x[mutant_i]"), std::string::npos)
+      << text;
+  EXPECT_NE(
+      text.find("if (mutant_i / ((int64_t)1) % N + 1 < N) y[mutant_i] = mutant_again_y[mutant_i + ((int64_t)1)];"),
+      std::string::npos);
 }
 
 TEST(CudaMutants, TheMaximumIsTakenOverTheWrongAxis) {
@@ -273,7 +301,9 @@ TEST(CudaMutants, TheMaximumIsTakenOverTheWrongAxis) {
   const std::vector<Mutant> mutants = derive_mutants(cuda_task_of("suites/nkibench-cuda/gqa_full"));
   const std::string text = main_text(find(mutants, "maximum over the wrong axis").solution);
   EXPECT_NE(text.find("__global__ void mutant_wrong_maximum(float* p, "), std::string::npos) << text;
-  EXPECT_NE(text.find("float* const first = p + i / columns * rows * columns + i % columns;"), std::string::npos);
+  EXPECT_NE(text.find("float* const mutant_first = p + mutant_i / mutant_columns * mutant_rows * mutant_columns + "
+                      "mutant_i % mutant_columns;"),
+            std::string::npos);
 }
 
 TEST(CudaMutants, TheMaximumIsNotSubtracted) {
