@@ -127,8 +127,7 @@ class Search {
     if (settings_.strategy == Strategy::repeated_sampling) beam_.assign(static_cast<std::size_t>(widest), baseline_);
     ports_.events->on(model::RunStarted{request_.run, request_.task.definition.name, opened_.device.name,
                                         settings_.iterations, geometric_mean_ns(opened_.baseline.workloads),
-                                        least_roofline(opened_.baseline.workloads),
-                                        settings_.iterations * most_attempts(settings_),
+                                        least_roofline(opened_.baseline.workloads), most_evaluations(settings_),
                                         request_.task.repo ? request_.task.definition.op_type : std::string()});
     if (settings_.near_roofline > 0 && least_roofline(opened_.baseline.workloads) >= 1 - settings_.near_roofline) {
       stopped_by_ = EndReason::near_roofline;

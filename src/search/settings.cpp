@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "search/settings.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -200,6 +201,11 @@ int plans_for(const SearchSettings& settings, std::size_t place, std::size_t bea
 int most_attempts(const SearchSettings& settings) {
   const int plans = settings.developers > 0 ? settings.developers : beam_width(settings) * settings.plans;
   return plans * settings.attempts;
+}
+
+int most_evaluations(const SearchSettings& settings) {
+  const int attempts = settings.iterations * most_attempts(settings);
+  return std::min(attempts, settings.max_evaluations.value_or(attempts));
 }
 
 int beam_width(const SearchSettings& settings) {

@@ -77,6 +77,8 @@ base::Result<void> check(const SearchSettings& settings);
 int plans_for(const SearchSettings& settings, std::size_t place, std::size_t beam);
 /// Most attempts of one iteration.
 int most_attempts(const SearchSettings& settings);
+/// Most attempts of a run that are measured: of all its iterations, or what its budget of evaluations has room for.
+int most_evaluations(const SearchSettings& settings);
 
 /// Kernels that an iteration begins with, and places of its play-off.
 int beam_width(const SearchSettings& settings);

@@ -59,6 +59,15 @@ TEST(Check, NamesTheSettingAndItsRange) {
   EXPECT_NE(checked.error().message.find("plans is 0"), std::string::npos);
 }
 
+TEST(MostEvaluations, ABudgetMakesThemFewer) {
+  SearchSettings settings{.iterations = 6, .beam = 2, .plans = 3, .attempts = 2};
+  EXPECT_EQ(most_evaluations(settings), 72);
+  settings.max_evaluations = 2;
+  EXPECT_EQ(most_evaluations(settings), 2);
+  settings.max_evaluations = 100;
+  EXPECT_EQ(most_evaluations(settings), 72);
+}
+
 TEST(Settings, ABudgetIsANumberOverNothing) {
   const double no_end = std::numeric_limits<double>::infinity();
   for (const double wrong : {0.0, -1.0, no_end, std::nan("")}) {
