@@ -7,12 +7,16 @@
 #include <mutex>
 #include <thread>
 
+#include <fmt/format.h>
+
 #include "app/bench_history.hpp"
 #include "app/suite_tasks.hpp"
 #include "app/version.hpp"
 #include "app/workspace.hpp"
 #include "base/utc.hpp"
 #include "journal/suite_log.hpp"
+#include "report/format.hpp"
+#include "stats/estimate.hpp"
 #include "suites/task_folder.hpp"
 
 namespace accelopt::app {
@@ -156,17 +160,17 @@ base::Result<std::string> begin_suite(journal::SuiteLog& log, const SuitePlan& p
   return run.id;
 }
 
+}  // namespace
+
 void sum_up(SuiteReport& report) {
-  double sum = 0;
+  std::vector<double> speedups;
   for (const SuiteOutcome& task : report.tasks) {
-    sum += std::log(task.speedup());
     report.improved += task.speedup() > 1 ? 1 : 0;
     report.failed += task.result ? 0 : 1;
+    if (task.result) speedups.push_back(task.speedup());
   }
-  if (!report.tasks.empty()) report.geometric_mean = std::exp(sum / static_cast<double>(report.tasks.size()));
+  if (!speedups.empty()) report.geometric_mean = stats::geometric_mean(speedups);
 }
-
-}  // namespace
 
 SuiteTimes times_of(const search::RunResult& result) {
   const bool improved = result.outcome == search::RunOutcome::improved;
@@ -231,8 +235,19 @@ base::Json to_json(const SuiteReport& report) {
           {"tasks", report.tasks.size()},
           {"improved", report.improved},
           {"failed", report.failed},
-          {"geometric_mean", report.geometric_mean},
+          {"geometric_mean", base::Json(report.geometric_mean)},
           {"wall_seconds", report.wall_seconds}};
+}
+
+std::string summary_text(const SuiteReport& report) {
+  std::string text = fmt::format("{} of {} tasks improved; ", report.improved, report.tasks.size());
+  if (report.geometric_mean)
+    text += fmt::format("geometric mean {:.2f}x (a task without a gain counts as 1); ", *report.geometric_mean);
+  if (report.failed > 0) text += fmt::format("{} failed", report.failed);
+  if (report.failed > 0 && report.geometric_mean)
+    text += fmt::format(" and {} left out of the mean", report.failed == 1 ? "is" : "are");
+  if (report.failed > 0) text += "; ";
+  return text + report::format_seconds(report.wall_seconds);
 }
 
 }  // namespace accelopt::app

@@ -55,8 +55,9 @@ struct SuiteReport {
   std::string suite;                ///< as it was asked for
   std::vector<SuiteOutcome> tasks;  ///< that were begun, in the suite's order
   int improved = 0;
-  int failed = 0;
-  double geometric_mean = 1;  ///< of the speed-ups; a task without a gain counts as 1
+  int failed = 0;  ///< came to no result
+  /// Of the speed-ups of tasks with a result, of which one without a gain counts as 1; none: no task has a result.
+  std::optional<double> geometric_mean{};
   double wall_seconds = 0;
   bool interrupted = false;
 };
@@ -74,7 +75,12 @@ base::Result<SuitePlan> plan_suite(const Shell& shell, SuiteRequest request);
 /// @error as begin_run, and what the journal says; what fails within one task is that task's outcome.
 base::Result<SuiteReport> run_suite(const Shell& shell, const SuitePlan& plan, const SuitePorts& ports);
 
+/// Counts the report's tasks, and averages their speed-ups.
+void sum_up(SuiteReport& report);
+
 /// The last line of docs/json.md.
 base::Json to_json(const SuiteReport& report);
+/// The last line of the table for people, without its end.
+std::string summary_text(const SuiteReport& report);
 
 }  // namespace accelopt::app

@@ -84,9 +84,7 @@ base::Result<void> print(const app::SuiteReport& suite, const BenchOptions& opti
   report::Document page("Suite " + suite.suite);
   page.text("\n");
   page.table(table_of(suite.tasks));
-  page.text(fmt::format("\n{} of {} tasks improved; geometric mean {:.2f}x (a task without a gain counts as 1); {}\n",
-                        suite.improved, suite.tasks.size(), suite.geometric_mean,
-                        report::format_seconds(suite.wall_seconds)));
+  page.text("\n" + app::summary_text(suite) + "\n");
   fmt::print("{}", page.to_text());
   return report::export_markdown(page, options.export_markdown);
 }

@@ -59,8 +59,32 @@ TEST_F(PlanSuite, TasksThatCannotBeRead_AreOutcomes) {
   EXPECT_EQ(finished, (std::vector<std::string>{"matmul", "silu"}));
   EXPECT_EQ(report->failed, 2);
   EXPECT_EQ(report->improved, 0);
-  EXPECT_DOUBLE_EQ(report->geometric_mean, 1);
+  EXPECT_FALSE(report->geometric_mean);
   EXPECT_FALSE(report->tasks[0].error.empty());
+}
+
+TEST(SumUp, FailedTasks_AreLeftOutOfTheMean) {
+  search::RunResult twice_as_fast;
+  twice_as_fast.outcome = search::RunOutcome::improved;
+  twice_as_fast.confirmation.emplace();
+  twice_as_fast.confirmation->ratio = model::Interval{2, 1.9, 2.1};
+  SuiteReport report;
+  report.tasks = {{"faster", twice_as_fast, ""}, {"broken", std::nullopt, "no device"}};
+  sum_up(report);
+  EXPECT_EQ(report.improved, 1);
+  EXPECT_EQ(report.failed, 1);
+  ASSERT_TRUE(report.geometric_mean);
+  EXPECT_DOUBLE_EQ(*report.geometric_mean, 2);
+  EXPECT_TRUE(
+      summary_text(report).starts_with("1 of 2 tasks improved; geometric mean 2.00x (a task without a gain counts "
+                                       "as 1); 1 failed and is left out of the mean; "))
+      << summary_text(report);
+
+  report = {};
+  report.tasks = {{"broken", std::nullopt, "no device"}, {"worse", std::nullopt, "no device"}};
+  sum_up(report);
+  EXPECT_TRUE(to_json(report).at("geometric_mean").is_null());
+  EXPECT_TRUE(summary_text(report).starts_with("0 of 2 tasks improved; 2 failed; ")) << summary_text(report);
 }
 
 TEST(TimesOf, NoGain_IsTheBaselinesOwn) {
