@@ -9,6 +9,8 @@
 #include <regex>
 
 #include "base/expression.hpp"
+#include "scaffold/own_arrays.hpp"
+#include "scaffold/words.hpp"
 
 namespace accelopt::scaffold {
 namespace {
@@ -42,23 +44,13 @@ std::string spelling_of(const Signature& signature, const KernelAxis& axis) {
   return spelled.empty() ? "" : R"(\b(?:)" + spelled + R"()\s*\.\s*size\(\s*\))";
 }
 
-/// The value of a constant that the source defines; none: it is no number there.
-std::optional<std::int64_t> value_of(const std::string& constant, const std::string& source) {
-  static const std::regex kNumber(R"(\d{1,9})");
-  if (std::regex_match(constant, kNumber)) return std::stoll(constant);
-  std::smatch found;
-  const std::regex definition(R"(\b)" + escaped(constant) + R"(\s*(?:=\s*|\(\s*|\s)(\d{1,9})\b)");
-  if (!std::regex_search(source, found, definition)) return std::nullopt;
-  return std::stoll(found[1].str());
-}
-
 /// What extents of the axis have to be multiples of, as the raced one is.
 std::int64_t step_of(const std::string& spelling, const std::string& source, std::int64_t raced) {
   if (spelling.empty()) return 1;
   const std::regex division(spelling + R"(\s*(/|%|>>|&(?!&))=?\s*(\w+))");
   std::int64_t step = 1;
   for (std::sregex_iterator at(source.begin(), source.end(), division), end; at != end; ++at) {
-    std::optional<std::int64_t> divisor = value_of((*at)[2], source);
+    std::optional<std::int64_t> divisor = constant_value((*at)[2], source);
     if (divisor && (*at)[1] == ">>") divisor = std::int64_t{1} << std::min<std::int64_t>(*divisor, 30);
     if (divisor && (*at)[1] == "&") ++*divisor;
     const std::int64_t powers_of_two = raced & -raced;
@@ -78,23 +70,15 @@ bool is_looped_over(const std::string& spelling, const std::string& source) {
 bool may_be_small(const std::string& spelling, const std::string& source) {
   const std::regex difference(spelling + R"(\s*-=?\s*(\w+))");
   for (std::sregex_iterator at(source.begin(), source.end(), difference), end; at != end; ++at) {
-    const std::optional<std::int64_t> taken = value_of((*at)[1], source);
+    const std::optional<std::int64_t> taken = constant_value((*at)[1], source);
     if (!taken || *taken >= kSmall) return false;
   }
   return true;
 }
 
-/// Whether the source has an array of its own that is about as long as an axis: longer ones may not fit.
-bool has_own_array(const Signature& signature, const std::string& source) {
-  static const std::regex kArray(R"(\b\w+\s+\w+\s*\[\s*(\w+)\s*\]\s*[;=,\[])");
-  for (std::sregex_iterator at(source.begin(), source.end(), kArray), end; at != end; ++at) {
-    const std::optional<std::int64_t> length = value_of((*at)[1], source);
-    const bool is_long = std::any_of(signature.axes.begin(), signature.axes.end(), [&](const KernelAxis& axis) {
-      return axis.is_variable && length && *length >= *axis.raced;
-    });
-    if (is_long) return true;
-  }
-  return false;
+/// Whether one of the arrays has room for the axis as it is raced: a longer one may not fit.
+bool is_bounded(const KernelAxis& axis, const std::vector<std::int64_t>& own_array_lengths) {
+  return std::ranges::any_of(own_array_lengths, [&](std::int64_t length) { return length >= *axis.raced; });
 }
 
 /// A variable axis that is made longer in whole steps.
@@ -201,11 +185,15 @@ std::vector<MadeWorkload> made_workloads(const Signature& signature, const std::
   MadeWorkload check{"check", model::Role::check};
   MadeWorkload small{"small", model::Role::check};
   MadeWorkload held_out{"held_out", model::Role::held_out};
-  static const std::regex kComment(R"(//[^\n]*)");
-  const std::string source = std::regex_replace(baseline, kComment, "");
+  const std::string source = without_comments(baseline);
+  const std::vector<std::int64_t> own_lengths = own_array_lengths(source);
+  const bool derived_are_bounded = std::ranges::any_of(signature.axes, [&](const KernelAxis& axis) {
+    return axis.is_variable && !axis.expression.empty() && is_bounded(axis, own_lengths);
+  });
   bool all_are_looped_over = true;
   bool all_may_be_small = true;
-  bool is_new = lengths == TensorLengths::known;  // of the held-out size some axis
+  bool all_may_grow = true;
+  bool is_new = false;  // of the held-out size some axis
   std::vector<Growing> growing;
   for (const KernelAxis& axis : signature.axes) {
     if (!axis.is_variable || !axis.expression.empty()) continue;
@@ -215,10 +203,11 @@ std::vector<MadeWorkload> made_workloads(const Signature& signature, const std::
     const std::int64_t steps = raced / step;
     race.extents.emplace_back(axis.name, raced);
     check.extents.emplace_back(axis.name, step * std::max<std::int64_t>(1, (steps - 3) | 1));
-    const std::int64_t other_steps = lengths == TensorLengths::known ? steps + steps / 2 : steps - steps / 4 - 1;
+    const bool may_grow = lengths == TensorLengths::known && !derived_are_bounded && !is_bounded(axis, own_lengths);
+    const std::int64_t other_steps = may_grow ? steps + steps / 2 : steps - steps / 4 - 1;
     held_out.extents.emplace_back(axis.name, step * std::max<std::int64_t>(1, other_steps | 1));
     small.extents.emplace_back(axis.name, std::min(check.extents.back().second, step * ((kSmall / step) | 1)));
-    if (lengths == TensorLengths::unknown) {  // below the raced one, where the others are, too
+    if (!may_grow) {  // below the raced one, where the others are, too
       const auto is_taken = [&](std::int64_t extent) {
         return extent == raced || extent == check.extents.back().second || extent == small.extents.back().second;
       };
@@ -226,6 +215,8 @@ std::vector<MadeWorkload> made_workloads(const Signature& signature, const std::
       while (own > step && is_taken(own)) own -= step;
       is_new = is_new || !is_taken(own);
     }
+    is_new = is_new || may_grow;
+    all_may_grow = all_may_grow && may_grow;
     all_are_looped_over = all_are_looped_over && is_looped_over(spelling, source);
     all_may_be_small = all_may_be_small && may_be_small(spelling, source);
     growing.push_back({axis.name, step, steps, most_of_type(signature, axis)});
@@ -233,7 +224,7 @@ std::vector<MadeWorkload> made_workloads(const Signature& signature, const std::
   if (race.extents.empty()) return {race};
   std::vector<MadeWorkload> made{race, check};
   if (all_are_looped_over && all_may_be_small && small.extents != check.extents) made.push_back(small);
-  if (all_are_looped_over && lengths == TensorLengths::known && !has_own_array(signature, source)) {
+  if (all_are_looped_over && all_may_grow) {
     if (auto large = large_workload(signature, growing)) made.push_back(std::move(*large));
   }
   if (is_new) made.push_back(held_out);

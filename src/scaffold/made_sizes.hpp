@@ -25,7 +25,8 @@ enum class TensorLengths { known, unknown };
 /// a kernel, loops over each variable axis, a large one is added, with up to 16 times the elements, as far as checking
 /// it is cheap; and a small one, where it computes no extent from another. Extents that it divides by a constant, or
 /// takes the remainder of, stay multiples of that constant.
-/// Where lengths are unknown, no extent is over the raced one, for which constant lengths were stated.
+/// Where lengths are unknown, no extent is over the raced one, for which constant lengths were stated. An axis that has
+/// room in an array of the function's own is never longer than when raced either, since a longer one may not fit.
 std::vector<MadeWorkload> made_workloads(const Signature& signature, const std::string& baseline,
                                          TensorLengths lengths = TensorLengths::known);
 

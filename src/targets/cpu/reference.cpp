@@ -27,6 +27,10 @@ using model::DType;
 using model::TensorSpec;
 
 constexpr std::chrono::seconds kReferenceLimit{120};
+constexpr const char* kHintOfMemory =
+    "\nWhere an input's numbers are places in another tensor, draw them in its extent in every workload: "
+    "init = \"integers(0, V)\", V being its axis. Arrays of its own (\"float row[64]\") have to be long enough for "
+    "every workload";
 
 std::size_t reference_element_bytes(DType dtype) {
   return model::is_floating(dtype) ? sizeof(double) : model::size_of(dtype);
@@ -188,11 +192,7 @@ base::Result<std::vector<std::uint64_t>> Reference::call_over(std::optional<Aren
   if (bracket.end != Bracket::End::returned) {
     const std::string reason = live->death();
     live.reset();
-    const char* const hint =
-        reason.find("SIGSEGV") == std::string::npos
-            ? ""
-            : "\nWhere an input's numbers are places in another tensor, draw them in its extent in "
-              "every workload: init = \"integers(0, V)\", V being its axis";
+    const char* const hint = reason.find("SIGSEGV") == std::string::npos ? "" : kHintOfMemory;
     return base::fail(ErrorCode::invalid_argument, "the task's reference " + reason + hint);
   }
   if (!layout.canaries_whole(call)) {

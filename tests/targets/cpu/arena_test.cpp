@@ -533,12 +533,13 @@ TEST(CpuTargetTest, ABaselineThatDisagreesStopsBeforeAnythingElse) {
       << opened->baseline.reason;
   task.reference.text =
       "#include \"task.h\"\nextern \"C\" void reference(const real*, const real*, real, real*, int64_t) { "
-      "__builtin_trap(); }\n";
+      "volatile char* volatile nowhere = 0; *nowhere = 1; }\n";
   const auto other = make_cpu_target(options);
   const auto crashed = evaluation::make_local_evaluator(*other)->ask(evaluation::Open{task, small_settings()}, {});
   ASSERT_FALSE(crashed);
   EXPECT_EQ(crashed.error().code, base::ErrorCode::invalid_argument);
-  EXPECT_NE(crashed.error().message.find("reference crashed"), std::string::npos) << crashed.error().message;
+  for (const char* part : {"reference crashed", "integers(0, V)", "Arrays of its own"})
+    EXPECT_NE(crashed.error().message.find(part), std::string::npos) << crashed.error().message;
 }
 
 }  // namespace
