@@ -147,6 +147,31 @@ std::optional<model::RooflinePoint> earlier_roofline(const model::Task& task, co
   return roofline_with({any_input(task.definition, &is_double), narrow}, task, workload, peaks, time_ns);
 }
 
+namespace {
+
+/// Of the stated bytes those that have moved when a kernel ends. Outputs may still lie in a large cache then. In any
+/// other may lie what was written over data that had been read: of a tensor that is changed in place, which is read
+/// within the measured time, as much as the cache holds is written back after it. Elements that are only written count,
+/// since their lines are read before.
+double bytes_until_the_end(const model::Task& task, const model::Workload& workload, double stated, double cache) {
+  if (model::target_of(task).large_cache) return std::max(0.0, stated - cache);
+  const model::AxisValues axes = model::bind_axes(task.definition, workload);
+  const auto bytes_of = [&](const model::TensorSpec& tensor) {
+    return static_cast<double>(model::element_count(tensor, axes)) * static_cast<double>(model::size_of(tensor.dtype));
+  };
+  double once = 0;
+  double in_place = 0;
+  for (const model::TensorSpec& input : task.definition.inputs) {
+    once += bytes_of(input);
+    in_place += input.inout ? bytes_of(input) : 0;
+  }
+  for (const model::TensorSpec& output : task.definition.outputs) once += output.inout ? 0 : bytes_of(output);
+  const double written_back = std::clamp(stated - once, 0.0, in_place);
+  return stated - std::min(written_back, cache);
+}
+
+}  // namespace
+
 Peaks larger_peaks(const Peaks& one, const Peaks& other) {
   Peaks out = one;
   const auto raise = [&](double Peaks::*peak) { out.*peak = std::max(out.*peak, other.*peak); };
@@ -165,12 +190,10 @@ double least_credible_ns(const model::Task& task, const model::Workload& workloa
   const double memory = peaks.bytes_per_second * units_of(task);
   if (!work || compute <= 0 || memory <= 0) return 0;
   const double compute_ns = work->flops / compute * 1e9;
-  // Data that may lie in a cache is not held to the speed of memory. Of a large one, outputs may still lie there when
-  // the kernel ends.
+  // Data that may lie in a cache is not held to the speed of memory.
   const auto cache = static_cast<double>(last_level_bytes);
   const bool in_cache = task.cpu.cache == model::Cache::warm && work->bytes < cache;
-  const double bytes = model::target_of(task).large_cache ? std::max(0.0, work->bytes - cache) : work->bytes;
-  const double memory_ns = in_cache ? 0 : bytes / memory * 1e9;
+  const double memory_ns = in_cache ? 0 : bytes_until_the_end(task, workload, work->bytes, cache) / memory * 1e9;
   return kLeastPartOfFloor * std::max(compute_ns, memory_ns);
 }
 

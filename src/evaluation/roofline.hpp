@@ -35,7 +35,8 @@ std::optional<model::RooflinePoint> earlier_roofline(const model::Task& task, co
 /// Of each the larger one.
 Peaks larger_peaks(const Peaks& one, const Peaks& other);
 
-/// The time below which no result is believed: 0.8 of the floor, with the loosest peaks that the task allows. 0: none.
+/// The time below which no result is believed: 0.8 of the floor, with the loosest peaks that the task allows. Of a
+/// tensor that is changed in place, what a cache of `last_level_bytes` holds need not be written back by then. 0: none.
 double least_credible_ns(const model::Task& task, const model::Workload& workload, const Peaks& peaks,
                          std::int64_t last_level_bytes);
 

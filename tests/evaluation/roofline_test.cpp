@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fake_task.hpp"
+#include "fake_target.hpp"
 
 namespace accelopt::evaluation {
 namespace {
@@ -97,6 +97,22 @@ TEST(Roofline, WarmDataInACacheIsNotHeldToMemory) {
   EXPECT_GT(least_credible_ns(task, workload, peaks, 1 << 20), 1e5);
   task.cpu.cache = model::Cache::warm;
   EXPECT_LT(least_credible_ns(task, workload, peaks, 1 << 20), 1.0);
+}
+
+TEST(Roofline, TensorsChangedInPlace_AreReadInTimeAndWrittenBackLater) {
+  model::Task task = fake_task();
+  task.definition.cost = {"", "8*M"};  // 4*M are read, 4*M written
+  model::Workload workload = task.workloads[0];
+  workload.axes["M"] = 1'000'000;
+  const Peaks peaks{1e15, 1e15, 1e9};
+  const auto least_ns = [&](std::int64_t cache) { return least_credible_ns(task, workload, peaks, cache); };
+  EXPECT_DOUBLE_EQ(least_ns(1 << 30), 0.8 * 8e6) << "an output of its own";
+  task.definition.inputs[0].inout = task.definition.outputs[0].inout = true;
+  EXPECT_DOUBLE_EQ(least_ns(1 << 30), 0.8 * 4e6);
+  EXPECT_DOUBLE_EQ(least_ns(1'000'000), 0.8 * 7e6) << "as much as the cache holds";
+  EXPECT_DOUBLE_EQ(least_ns(0), 0.8 * 8e6);
+  task.definition.cost.bytes = "4*M";
+  EXPECT_DOUBLE_EQ(least_ns(1 << 30), 0.8 * 4e6) << "counted once by the task itself";
 }
 
 TEST(Roofline, Accelerator_IsHeldToMatrixUnitsAndCache) {
