@@ -108,7 +108,7 @@ fetch: deps
 	@scripts/fetch.sh
 
 format:
-	git ls-files '*.cpp' '*.hpp' ':!suites' ':!exploits' ':!packages' ':!tests/blackbox/programs' ':!bench/kernels' ':!packages' | xargs clang-format -i
+	git ls-files '*.cpp' '*.hpp' ':!suites' ':!exploits' ':!packages' ':!tests/blackbox/programs' ':!bench/kernels' ':!drivers' | xargs clang-format -i
 
 install: build
 	cmake --install build/release --prefix $(PREFIX)

@@ -1,0 +1,160 @@
+# Calls the function on every case and writes what it gave, or its error, and its arguments after the call.
+import collections
+import decimal
+import enum
+import fractions
+import gc
+import importlib
+import json
+import os
+import sys
+import time
+import types
+
+PLAIN = {bool, float, int, str, type(None)}
+MUTABLE = (list, collections.deque, dict, set, bytearray)
+WRITTEN_BY_REPR = (bytes, bytearray, complex, decimal.Decimal, float, fractions.Fraction, int, range, str)
+BARE = {*MUTABLE, *WRITTEN_BY_REPR, frozenset, tuple}  # what holds nothing besides its items
+
+
+class iterator(list):
+    """What an iterator gave, as far as it came."""
+
+
+class generator(iterator):
+    """The same of a generator."""
+
+
+met = {}  # numbers of what can be changed, by identity, over all cases
+
+
+def told(value):
+    """The value as JSON that loses nothing: a tuple is no list, and a dictionary has an order and any keys.
+    A list that is met again, in an argument or another result, is written by its number: a copy is not the same."""
+    kind = type(value)
+    if kind in PLAIN:
+        return value
+    if isinstance(value, MUTABLE):
+        if id(value) in met:
+            return {"met": met[id(value)]}
+        met[id(value)] = len(met)
+    if isinstance(value, (list, tuple, collections.deque)):
+        parts = [*value] if PLAIN.issuperset(map(type, value)) else [told(one) for one in value]
+        if kind is list:
+            return parts
+    elif isinstance(value, dict):
+        plain = PLAIN.issuperset(map(type, value)) and PLAIN.issuperset(map(type, value.values()))
+        parts = [*value.items()] if plain else [[told(key), told(one)] for key, one in value.items()]
+    elif isinstance(value, (set, frozenset)):
+        parts = sorted(dumps(told(one)) for one in value)
+    elif isinstance(value, WRITTEN_BY_REPR):
+        parts = repr(value)
+    elif isinstance(value, Exception):
+        parts = str(value)
+    else:
+        sys.exit(f"the function gives a {kind.__name__}; write in the driver's told() what is to be compared of it")
+    return {kind.__name__: parts, **besides(value)}
+
+
+def besides(value):
+    """What a value holds besides its items: a deque's bound, what a dictionary makes for a missing key, attributes."""
+    more = {}
+    if isinstance(value, collections.deque) and value.maxlen is not None:
+        more["maxlen"] = value.maxlen
+    if isinstance(value, collections.defaultdict) and value.default_factory is not None:
+        try:
+            made = value.default_factory()  # which may be the same of another function
+            more["default"] = made if type(made) in PLAIN else {"kind": type(made).__name__}
+        except Exception as problem:
+            more["default"] = {"error": type(problem).__name__}
+    if type(value) not in BARE and value is not receiving and not isinstance(value, enum.Enum):
+        if attributes := written(held_by(value, [one for one in type(value).__mro__ if one not in BARE and "__slots__" in vars(one)])):
+            more["attributes"] = attributes
+    return more
+
+
+def held_by(value, kinds):
+    """Its attributes, with what stands in slots of these classes."""
+    slots = [name for kind in kinds for name, one in vars(kind).items() if type(one) is types.MemberDescriptorType]
+    return {name: getattr(value, name) for name in slots if hasattr(value, name)} | getattr(value, "__dict__", {})
+
+
+def written(held):
+    return {name: told(held[name]) for name in sorted(held)}
+
+
+receiving = None  # a method's object whose attributes are written already
+
+
+def attributes(receiver):
+    """What a method's object holds, with what stands in slots, and its items where it is a list or the like."""
+    global receiving
+    held = written(held_by(receiver, type(receiver).__mro__))
+    receiving = receiver
+    return {**held, "self": told(receiver)} if isinstance(receiver, (tuple, frozenset, *MUTABLE)) else held
+
+
+def all_of(generator, given):
+    """What it yields; what it returns is left in the list."""
+    result = yield from generator
+    if result is not None:
+        given.result = result
+
+
+def process():
+    """What code could change to make this program faster rather than its own work."""
+    return {"json.dump": json.dump, "json.dumps": json.dumps, "json.load": json.load, "gc.isenabled": gc.isenabled(),
+            "gc.get_threshold": gc.get_threshold(), "gc.get_freeze_count": gc.get_freeze_count(),
+            "sys.getrecursionlimit": sys.getrecursionlimit()}
+
+
+before = process()
+dumps = json.dumps
+timed = "ACCELOPT_TIME_CALLS" in os.environ  # set in a run of the old code alone, which tells the calls' share of the time
+with open(sys.argv[1]) as file:
+    cases = json.load(file)
+
+sys.path.insert(0, os.getcwd())
+subject = importlib.import_module("{module}")  # TODO: check
+
+calls = []
+began = time.process_time()
+for arguments in cases:
+    receiver = value = error = given = None
+    try:
+        # TODO: call it as its users do
+        receiver = {receiver}  # the object of a method; None: there is none
+        value = {call}(*arguments)
+        if hasattr(value, "__next__"):
+            generated = isinstance(value, types.GeneratorType)
+            given = generator() if generated else iterator()
+            given.extend(all_of(value, given) if generated else value)
+            value = given
+    except Exception as problem:
+        error = {"error": type(problem).__name__, "text": str(problem)}
+        own = [kind for kind in type(problem).__mro__ if "__slots__" in vars(kind)]
+        if held := held_by(problem, own):
+            error["attributes"] = {**held}
+        if given is not None:  # the call itself gave an iterator, and these items before the error
+            error["gave"] = given
+    calls.append((receiver, value, error, arguments))
+seconds = time.process_time() - began
+
+getattr(sys, "set_int_max_str_digits", int)(0)  # Python 3.11 writes no integer of over 4300 digits otherwise
+results = []
+for receiver, value, error, arguments in calls:
+    if error and "gave" in error:
+        error["gave"] = told(error["gave"])
+    if error and "attributes" in error:
+        error["attributes"] = written(error["attributes"])
+    results.append({**(error or {"value": told(value)}), "arguments": told(arguments)})
+    if receiver is not None:
+        results[-1]["receiver"] = attributes(receiver)
+
+changed = [name for name, value in process().items() if value != before[name]]
+if changed:
+    sys.exit(f"{', '.join(changed)}: differs from before the calls; where that is meant, leave it out of the driver")
+with open(sys.argv[2], "w") as file:
+    file.write(dumps(results))
+if timed:
+    print(f"seconds of calls: {seconds:.6f}", file=sys.stderr)

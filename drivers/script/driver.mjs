@@ -1,0 +1,148 @@
+// Calls the function on every case and writes what it gave, or its error, and its arguments after the call.
+import { readFileSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { inspect } from "node:util";
+
+const { parse, stringify } = JSON; // as they are before the code is loaded
+const timed = "ACCELOPT_TIME_CALLS" in process.env; // set in a run of the old code alone, which tells the calls' share of the time
+const cases = parse(readFileSync(process.argv[2], "utf8"));
+const loaded = await import(pathToFileURL(resolve("{built}")));
+const subject = loaded.{outer} ? loaded : loaded.default; // TODO: check
+
+class Iterated extends Array {} // what an iterator gave, as far as it came
+class Generated extends Iterated {} // the same of a generator
+
+function fail(message) {
+  console.error(message);
+  process.exit(1);
+}
+
+function entries(list) {
+  const parts = [];
+  for (let place = 0; place < list.length; ++place) parts.push(place in list ? told(list[place]) : { hole: 0 });
+  return parts;
+}
+
+const met = new Map(); // numbers of objects, by identity, over all cases
+const viewed = new Map(); // the first typed array of each buffer
+let receiving = null; // a method's object whose properties are written already
+
+// Names and symbols of a list's properties. Those of its places take memory, so that a long list is shown without them first.
+function keysOf(list) {
+  if (list.length > 1000 && /^[^[]*\[ \.\.\. \d+ more items \]$/.test(inspect(list, { maxArrayLength: 0 }))) return [];
+  const keys = Reflect.ownKeys(list); // places come first
+  return keys.slice(list instanceof Array ? keys.lastIndexOf("length") + 1 : list.length);
+}
+
+// What an object holds besides its items, in properties of these names or symbols (a match has its groups there).
+function besides(value, keys) {
+  if (keys.length === 0 && Object.isExtensible(value) && !ArrayBuffer.isView(value)) return {};
+  const more = {};
+  const isShown = (key) => key === "cause" || key === "errors" || Object.prototype.propertyIsEnumerable.call(value, key);
+  const shown = value === receiving ? [] : keys.filter(isShown);
+  if (shown.length > 0) more.properties = shown.map((key) => [String(key), told(value[key])]);
+  if (value instanceof RegExp && value.lastIndex !== 0) more.lastIndex = told(value.lastIndex);
+  if (Object.isFrozen(value)) more.frozen = true;
+  // Views of one buffer change together. Small ones of Buffer share one by chance.
+  if (ArrayBuffer.isView(value) && !(value instanceof Buffer)) {
+    const first = viewed.get(value.buffer);
+    if (first) more.shares = [met.get(first), value.byteOffset - first.byteOffset];
+    else viewed.set(value.buffer, value);
+  }
+  return more;
+}
+
+// The words of a TypeError or ReferenceError name the variables of the code.
+function words(error) {
+  return error instanceof TypeError || error instanceof ReferenceError ? "" : String(error?.message);
+}
+
+// What was thrown, besides its kind and words.
+function thrown(error) {
+  if (error === null || error === undefined) return {};
+  if (typeof error !== "object") return { thrown: told(error) };
+  return besides(error, Reflect.ownKeys(error).filter((key) => key !== "message"));
+}
+
+// The value as JSON that loses nothing: JSON.stringify alone writes a Map as {} and NaN as null. An object that is met
+// again, in an argument or another result, is written by its number: a copy is not the same.
+function told(value) {
+  if (typeof value === "number") {
+    if (Object.is(value, -0)) return { number: "-0" };
+    return Number.isFinite(value) ? value : { number: String(value) };
+  }
+  if (value === null || typeof value === "string" || typeof value === "boolean") return value;
+  if (value === undefined || typeof value === "bigint") return { [typeof value]: String(value) };
+  if (typeof value === "object") {
+    if (met.has(value)) return { met: met.get(value) };
+    met.set(value, met.size);
+  }
+  const prototype = Object.getPrototypeOf(value);
+  const kind = prototype === null ? "null" : prototype.constructor?.name;
+  if (kind === "Array" || value instanceof Iterated) {
+    const parts = entries(value);
+    const more = besides(value, keysOf(value));
+    if (kind === "Array") return Object.keys(more).length > 0 ? { Array: parts, ...more } : parts;
+    return { [kind === "Generated" ? "generator" : "iterator"]: parts, ...more };
+  }
+  if (kind === "Object" || kind === "null") {
+    const parts = Object.entries(value).map(([key, one]) => [key, told(one)]);
+    return { [kind]: parts, ...besides(value, Object.getOwnPropertySymbols(value)) };
+  }
+  const whole = (parts) => ({ [kind]: parts, ...besides(value, Reflect.ownKeys(value)) });
+  if (value instanceof Map) return whole(Array.from(value, ([key, one]) => [told(key), told(one)]));
+  if (value instanceof Set) return whole(Array.from(value, told));
+  if (value instanceof Date) return whole(told(value.getTime()));
+  if (value instanceof RegExp) return whole(String(value));
+  if (value instanceof Error) return { [kind]: words(value), ...thrown(value) };
+  if (ArrayBuffer.isView(value) && !(value instanceof DataView)) {
+    return { [kind]: Array.from(value, told), ...besides(value, keysOf(value)) };
+  }
+  return fail(`the function gives a ${kind ?? typeof value}; write in the driver's told() what is to be compared of it`);
+}
+
+// What a method's object holds, and its items where it is a Map or Set. Private fields (#x) cannot be seen.
+function attributes(receiver) {
+  const names = Object.keys(receiver).filter((name) => typeof receiver[name] !== "function");
+  const written = names.sort().map((name) => [name, told(receiver[name])]);
+  receiving = receiver;
+  return receiver instanceof Map || receiver instanceof Set ? [...written, ["this", told(receiver)]] : written;
+}
+
+const calls = [];
+const began = process.cpuUsage();
+for (const args of cases) {
+  const call = { args };
+  try {
+    // TODO: call it as its users do
+    const receiver = {receiver}; // the object of a method; null: there is none
+    call.receiver = receiver;
+    const value = {call}(...args);
+    call.value = value;
+    if (typeof value?.next === "function" && typeof value[Symbol.iterator] === "function") {
+      call.gave = Object.prototype.toString.call(value) === "[object Generator]" ? new Generated() : new Iterated();
+      const given = value[Symbol.iterator]();
+      let step = given.next();
+      for (; !step.done; step = given.next()) call.gave.push(step.value);
+      if (step.value !== undefined) call.gave.result = step.value; // what a generator returned
+      call.value = call.gave;
+    }
+  } catch (error) {
+    call.error = { error: error?.constructor?.name ?? String(error), text: words(error) };
+    call.thrown = error;
+  }
+  calls.push(call);
+}
+const { user, system } = process.cpuUsage(began);
+
+const results = calls.map(({ receiver, value, gave, error, args, thrown: what }) => {
+  // An error with what it gave before came from the iteration, and one without from the call.
+  if (error && gave) error.gave = told(gave);
+  if (error) Object.assign(error, thrown(what));
+  const result = { ...(error ?? { value: told(value) }), arguments: told(args) };
+  return receiver ? { ...result, receiver: attributes(receiver) } : result;
+});
+if (JSON.stringify !== stringify || JSON.parse !== parse) fail("JSON: differs from before the calls");
+writeFileSync(process.argv[3], stringify(results));
+if (timed) console.error(`seconds of calls: ${((user + system) / 1e6).toFixed(6)}`);
