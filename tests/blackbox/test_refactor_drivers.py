@@ -237,5 +237,29 @@ export function f(place) {
             self.assertTrue(ran.stderr.startswith(message), ran.stderr)
 
 
+class BuiltDriverTest(DriverCase):
+    def written(self, files, function, *build):
+        """What the driver of the first file writes for a case of one line, `x`; build: its compiler, with what follows the driver."""
+        if shutil.which(build[0]) is None:
+            self.skipTest(f"{build[0]} is not installed")
+        (source, text), *others = files.items()
+        for name, other in others:
+            (self.repository / name).write_text(other)
+        driver = next(self.made(source, text, function).glob("driver.*"))
+        built = subprocess.run([*build[:-1], "-o", "built", driver, *build[-1]], cwd=self.repository, capture_output=True, text=True)
+        if built.returncode != 0:
+            return built.stderr
+        self.file("cases", "x\n")
+        subprocess.run(["./built", self.folder / "cases", self.folder / "results"], cwd=self.repository, check=True)
+        return (self.folder / "results").read_text()
+
+    def test_c_results_are_written_by_their_type(self):
+        for kind, value, written in (("double", "8.0 / 3", "2.6666666666666665"), ("float", "0.1f", "0.100000001"), ("unsigned long", "-1", "18446744073709551615"),
+                                     ("const char *", '*s ? "a\\"b" : s', '"a\\x22b"'), ("struct s", "(struct s){1}", None)):
+            header = f"struct s {{ int a; }};\n{kind} f(const char *s);\n"
+            out = self.written({"m.c": f'#include "m.h"\n{kind} f(const char *s) {{\n  return {value};\n}}\n', "m.h": header}, "f", "cc", "-I.", ["m.c"])
+            self.assertIn("_Generic" if written is None else f"{written} x\n", out.replace("generic", "_Generic"), kind)
+
+
 if __name__ == "__main__":
     support.main()
