@@ -261,5 +261,27 @@ class BuiltDriverTest(DriverCase):
             self.assertIn("_Generic" if written is None else f"{written} x\n", out.replace("generic", "_Generic"), kind)
 
 
+
+    support.main()
+
+    @unittest.skipUnless(support.takes_long(), "Go's own packages are compiled first: make check-long")
+    def test_go_results_have_types_and_borders(self):
+        source = """package m
+
+import ("fmt"; "io"; "math")
+
+type node struct { next *node; name string }
+
+func F(line string) []interface{} {
+	loop := &node{name: "a b"}
+	loop.next = loop
+	return []interface{}{[]string{"my file"}, []string{"my", "file"}, []string(nil), []string{}, loop, fmt.Errorf("w %w", io.EOF), map[float64]int{math.NaN(): 2, math.NaN(): 1, 1: 3}, uint8(1)}
+}
+"""
+        out = self.written({"m/m.go": source, "go.mod": "module example.com/module\n"}, "F", "go", "build", [])
+        self.assertEqual(out, '[]interface {}{([]string{("my file")})([]string{("my")("file")})([]string(nil))([]string{})(*m.node(&{next(met 3)name("a b")}))'
+                              '(*fmt.wrapError("w EOF" wraps *errors.errorString("EOF")))(map[float64]int{(1):(3)(NaN):(1)(NaN):(2)})(uint8(1))} x\n')
+
+
 if __name__ == "__main__":
     support.main()

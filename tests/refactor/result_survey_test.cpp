@@ -125,6 +125,12 @@ TEST(NewTask, Methods_HaveAnObject) {
   EXPECT_TRUE(has(driver_of("rust", "A.f", "fn f ( & self )"), " subject::A::default().f(line)"));
 }
 
+TEST(NewTask, GoResults_AreWrittenWithTypes) {
+  const std::string driver = driver_of("go", "F", "func F ( s string ) [ ] string");
+  EXPECT_NE(driver.find("fmt.Fprintln(out, told(value), line)"), std::string::npos);
+  EXPECT_NE(driver.find("fmt.Fprintln(out, \"panic\", told(problem), line)"), std::string::npos);
+}
+
 TEST(NewTask, QuotesInAPath_AreEscaped) {
   EXPECT_NE(driver_of("python", "f", "").find(R"(import_module("lib.a \"b\""))"), std::string::npos);
 }
