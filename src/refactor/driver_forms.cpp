@@ -61,7 +61,7 @@ DriverForm form_of(const CodeLanguage& language) {
   }
   if (language.name == "c++") {
     return built_form(
-        R"(build = ["c++", "-O2", "-I.", "-o", "accelopt-driver", "{task}/driver.cpp", "{path}"]   # TODO: check)",
+        R"(build = ["c++", "-std=c++17", "-O2", "-I.", "-o", "accelopt-driver", "{task}/driver.cpp", "{path}"]   # TODO: check)",
         "driver.cpp");
   }
   if (language.name == "go") {

@@ -260,6 +260,19 @@ class BuiltDriverTest(DriverCase):
             out = self.written({"m.c": f'#include "m.h"\n{kind} f(const char *s) {{\n  return {value};\n}}\n', "m.h": header}, "f", "cc", "-I.", ["m.c"])
             self.assertIn("_Generic" if written is None else f"{written} x\n", out.replace("generic", "_Generic"), kind)
 
+    def test_cxx_results_have_all_digits_and_borders(self):
+        header = """#pragma once
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+inline auto f(const std::string&) {
+  return std::make_tuple(0.1 + 0.2, 0.1f, std::vector<std::string>{"my file"}, std::vector<std::string>{"my", "file"}, std::map<int, bool>{{1, true}});
+}
+"""
+        self.assertEqual(self.written({"m.hpp": header}, "f", "c++", "-std=c++17", "-I.", []),
+                         '(0.30000000000000004,0.100000001,["my file",],["my","file",],[(1,1,),],) x\n')
+
 
 
     support.main()
