@@ -53,9 +53,22 @@ function besides(value, keys) {
   return more;
 }
 
-// The words of a TypeError or ReferenceError name the variables of the code.
+// Sentences in which V8 itself names the variables and the expressions of the code.
+const V8_SENTENCES = [
+  /^.+ is not (defined|a constructor|a function|(async )?iterable( \(cannot read property .+\))?|a function or its return value is not (async )?iterable)$/s,
+  /^Cannot (read|set) properties of (undefined|null)( \((reading|setting) '.*'\))?$/s,
+  /^Cannot (read|write) private member .+ (from|to) an object whose class did not declare it$/,
+  /^Cannot destructure (property )?'.*' (of '.*' )?as it is (undefined|null)\.$/s,
+  /^Cannot access '.*' before initialization$/,
+  /^Assignment to constant variable\.$/,
+  /^Spread syntax requires \.\.\.iterable\[Symbol\.iterator\] to be a function$/,
+];
+
+// The words of an error, but for V8's of a TypeError or ReferenceError.
 function words(error) {
-  return error instanceof TypeError || error instanceof ReferenceError ? "" : String(error?.message);
+  const text = String(error?.message);
+  const isNamed = error instanceof TypeError || error instanceof ReferenceError;
+  return isNamed && V8_SENTENCES.some((sentence) => sentence.test(text)) ? "" : text;
 }
 
 // What was thrown, besides its kind and words.

@@ -209,6 +209,14 @@ export function f(place) {
                          [{"error": kind, "text": text, "arguments": [[place, {"number": "NaN"}]]}
                           for kind, text, place in (("RangeError", "at 1", 1), ("TypeError", "", 2))])
 
+    def test_words_of_an_error_that_the_code_throws_are_written(self):
+        """V8's own name the variables of the code."""
+        bodies = ["throw new TypeError('at most two items');", "throw new ReferenceError('a is not defined here');", "a.x.y;", "a.b();", "for (const one of a) one;",
+                  "const { c: { d } } = a;", "late; let late = 1;", "gone;", "new a();", "const e = 1; e = 2;"]
+        program = "export function f(at, a) {\n" + "".join(f"  if (at === {at}) {{ {body} }}\n" for at, body in enumerate(bodies)) + "}\n"
+        self.assertEqual([one["text"] for one in json.loads(self.results("m.mjs", program, [[at, {}] for at in range(len(bodies))]))],
+                         ["at most two items", "a is not defined here"] + [""] * 8)
+
     def test_methods_are_called_on_an_object(self):
         program = "class A {\n  m(a) {\n    return ['m', a];\n  }\n  static s(a) {\n    return ['s', a];\n  }\n}\nmodule.exports = { ['A']: A };\n"
         for function in "ms":
