@@ -10,6 +10,7 @@ import os
 import sys
 import time
 import types
+import warnings
 
 PLAIN = {bool, float, int, str, type(None)}
 MUTABLE = (list, collections.deque, dict, set, bytearray)
@@ -83,6 +84,28 @@ def written(held):
     return {name: told(held[name]) for name in sorted(held)}
 
 
+def caught(problem, above=()):
+    """An error as it is now: its kind and text, and where there is more, its arguments, its attributes, and what it was raised from."""
+    text, args = str(problem), problem.args
+    error = {"error": type(problem).__name__, "text": text}
+    if not (len(args) == 1 and type(args[0]) is str and args[0] == text):
+        error["args"] = [*args]
+    if held := held_by(problem, [kind for kind in type(problem).__mro__ if "__slots__" in vars(kind)]):
+        error["attributes"] = {**held}
+    if problem.__suppress_context__:  # raise ... from ...; from None hides the error in whose handling it was raised
+        cause, above = problem.__cause__, (*above, problem)
+        error["cause"] = None if cause is None or any(cause is one for one in above) else caught(cause, above)
+    return error
+
+
+def written_error(error):
+    """The same as JSON, once the calls are done."""
+    for name, write in (("gave", told), ("args", lambda args: [told(one) for one in args]), ("attributes", written), ("cause", written_error)):
+        if error.get(name) is not None:
+            error[name] = write(error[name])
+    return error
+
+
 receiving = None  # a method's object whose attributes are written already
 
 
@@ -114,6 +137,9 @@ timed = "ACCELOPT_TIME_CALLS" in os.environ  # set in a run of the old code alon
 with open(sys.argv[1]) as file:
     cases = json.load(file)
 
+warned = warnings.catch_warnings(record=True).__enter__()  # what is warned of from here on, and how often
+warnings.simplefilter("always")
+warnings.simplefilter("ignore", ResourceWarning)  # these come whenever the collector runs
 sys.path.insert(0, os.getcwd())
 subject = importlib.import_module("{module}")  # TODO: check
 
@@ -121,6 +147,7 @@ calls = []
 began = time.process_time()
 for arguments in cases:
     receiver = value = error = given = None
+    earlier = len(warned)
     try:
         # TODO: call it as its users do
         receiver = {receiver}  # the object of a method; None: there is none
@@ -131,23 +158,18 @@ for arguments in cases:
             given.extend(all_of(value, given) if generated else value)
             value = given
     except Exception as problem:
-        error = {"error": type(problem).__name__, "text": str(problem)}
-        own = [kind for kind in type(problem).__mro__ if "__slots__" in vars(kind)]
-        if held := held_by(problem, own):
-            error["attributes"] = {**held}
+        error = caught(problem)
         if given is not None:  # the call itself gave an iterator, and these items before the error
             error["gave"] = given
-    calls.append((receiver, value, error, arguments))
+    calls.append((receiver, value, error, arguments, warned[earlier:]))
 seconds = time.process_time() - began
 
 getattr(sys, "set_int_max_str_digits", int)(0)  # Python 3.11 writes no integer of over 4300 digits otherwise
 results = []
-for receiver, value, error, arguments in calls:
-    if error and "gave" in error:
-        error["gave"] = told(error["gave"])
-    if error and "attributes" in error:
-        error["attributes"] = written(error["attributes"])
-    results.append({**(error or {"value": told(value)}), "arguments": told(arguments)})
+for receiver, value, error, arguments, warnings_of_call in calls:
+    results.append({**(written_error(error) if error else {"value": told(value)}), "arguments": told(arguments)})
+    if warnings_of_call:
+        results[-1]["warnings"] = [[one.category.__name__, str(one.message)] for one in warnings_of_call]
     if receiver is not None:
         results[-1]["receiver"] = attributes(receiver)
 

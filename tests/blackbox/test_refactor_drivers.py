@@ -125,7 +125,7 @@ def f(place, a):
         lazy = "def f(a):\n    for one in a:\n        if one == 2: raise ValueError(one)\n        yield one\n"
         eager = "def f(a):\n    return iter([one for one in a if one != 2 or 1 / 0])\n"
         cases = [[[1, 3]], [[1, 2, 3]]]
-        error = {"error": "ValueError", "text": "2", "gave": {"generator": [1]}, "arguments": [[1, 2, 3]]}
+        error = {"error": "ValueError", "text": "2", "args": [2], "gave": {"generator": [1]}, "arguments": [[1, 2, 3]]}
         self.assertEqual(json.loads(self.results("m.py", lazy, cases)), [{"value": {"generator": [1, 3]}, "arguments": [[1, 3]]}, error])
         self.assertEqual([one.get("value", one.get("gave")) for one in json.loads(self.results("m.py", eager, cases))], [{"iterator": [1, 3]}, None])
         late = json.loads(self.results("m.py", "def f(a):\n" + early + "    yield 1\n", [[[0]]]))
@@ -157,7 +157,20 @@ def f(place, a):
     def test_errors_have_their_text_and_changed_arguments_show(self):
         program = "def f(a):\n    a.append((1,))\n    raise KeyError(a[0])\n"
         self.assertEqual(json.loads(self.results("m.py", program, [[["x"]], [["y"]]])),
-                         [{"error": "KeyError", "text": f"'{name}'", "arguments": [[name, {"tuple": [1]}]]} for name in "xy"])
+                         [{"error": "KeyError", "text": f"'{name}'", "args": [name], "arguments": [[name, {"tuple": [1]}]]} for name in "xy"])
+
+    def test_what_an_error_holds_and_was_raised_from_is_written(self):
+        raised = ["ValueError('a')", "ValueError('a', 1)", "ValueError('a') from None", "ValueError('a') from KeyError('k')", "ValueError('a') from KeyError('l')"]
+        program = "def f(place):\n" + "".join(f"    if place == {at}: raise {text}\n" for at, text in enumerate(raised))
+        out = json.loads(self.results("m.py", program, [[at] for at in range(len(raised))]))
+        key_error = {"error": "KeyError", "text": "'k'", "args": ["k"]}
+        self.assertEqual([(one.get("args"), one.get("cause", "none")) for one in out],
+                         [(None, "none"), (["a", 1], "none"), (None, None), (None, key_error), (None, {**key_error, "text": "'l'", "args": ["l"]})])
+
+    def test_each_warning_is_written(self):
+        program = "import warnings\ndef f(count):\n    for _ in range(count): warnings.warn('old', DeprecationWarning)\n    open('/dev/null')\n"
+        self.assertEqual([one.get("warnings") for one in json.loads(self.results("m.py", program, [[2], [0], [1]]))],
+                         [[["DeprecationWarning", "old"]] * 2, None, [["DeprecationWarning", "old"]]])
 
     def test_a_value_that_cannot_be_written_is_refused(self):
         for value, kind in (("object()", "object"), ("open", "builtin_function_or_method")):
@@ -280,10 +293,6 @@ inline auto f(const std::string&) {
 """
         self.assertEqual(self.written({"m.hpp": header}, "f", "c++", "-std=c++17", "-I.", []),
                          '(0.30000000000000004,0.100000001,["my file",],["my","file",],[(1,1,),],) x\n')
-
-
-
-    support.main()
 
     @unittest.skipUnless(support.takes_long(), "Go's own packages are compiled first: make check-long")
     def test_go_results_have_types_and_borders(self):
