@@ -12,6 +12,7 @@
 #include "model/tuning.hpp"
 #include "model/user_flags.hpp"
 #include "sandbox/probe.hpp"
+#include "syntax/machine_failure.hpp"
 #include "syntax/source_check.hpp"
 #include "targets/cpu/arena/protocol.hpp"
 #include "targets/cpu/diagnostics.hpp"
@@ -83,6 +84,10 @@ std::vector<std::string> link_arguments(const Compiler& compiler, int threads) {
 /// the caches of instructions and of branches.
 constexpr const char* kShift = "  .text\n  .p2align 6\n  .skip 1216, 0x90\n  .section .note.GNU-stack,\"\",@progbits\n";
 
+bool has_failed(const sandbox::RunResult& ran) {
+  return !ran.state.exited || ran.state.code != 0;
+}
+
 /// The state of one build: a folder of its own with the sources in it.
 struct Workshop {
   const Compiler& compiler;
@@ -94,10 +99,30 @@ struct Workshop {
   [[nodiscard]] base::Result<sandbox::RunResult> run(std::vector<std::string> arguments, bool cpp) const {
     return compile(compiler, {folder, std::move(arguments), cpp, cores}, gate, stop);
   }
+
+  /// Whether a failed run tells of its source. @error exhausted, unavailable, io: it failed because of this machine.
+  [[nodiscard]] base::Result<void> check_machine(const sandbox::RunResult& ran) const {
+    if (ran.timed_out) return {};
+    auto failure = syntax::machine_failure(ran.output);
+    if (!failure && !ran.state.exited) failure = syntax::MachineFailure::of_memory();
+    if (!failure) return {};
+    // A source may want more memory than there is; then one that wants next to none compiles.
+    if (failure->certainty == syntax::MachineFailure::Certainty::possible) {
+      TRY(base::write_file(folder / "accelopt-idle.cpp", kIdleGlue));
+      TRY_ASSIGN(const auto idle, run({"-c", "accelopt-idle.cpp", "-o", "accelopt-idle.o"}, true));
+      if (!has_failed(idle)) return {};
+    }
+    return tl::make_unexpected(failure->error());
+  }
+
+  /// What a failed run of the compiler tells the source's author. @error as check_machine.
+  [[nodiscard]] base::Result<std::string> failure_text(const sandbox::RunResult& ran,
+                                                       const std::vector<std::string>& own) const;
 };
 
-/// What a failed run of the compiler tells the candidate's author.
-std::string failure_text(const sandbox::RunResult& ran, const std::vector<std::string>& own) {
+base::Result<std::string> Workshop::failure_text(const sandbox::RunResult& ran,
+                                                 const std::vector<std::string>& own) const {
+  TRY(check_machine(ran));
   if (ran.timed_out) return "error: the compiler did not finish within its time limit; make the code smaller";
   std::string text = own_diagnostics(ran.output, own);
   if (!text.empty()) return text;
@@ -127,9 +152,10 @@ base::Result<std::string> KernelBuilder::compile_glue(const std::string& header,
   std::vector<std::string> arguments = compile_flags(options_.compiler, model::Language::cpp, 1);
   if (!definitions.empty()) arguments.push_back(definitions);
   arguments.insert(arguments.end(), {"-c", "glue.cpp", "-o", "glue.o"});
-  TRY_ASSIGN(const auto ran,
-             compile(options_.compiler, {folder.path(), arguments, true, options_.cores}, options_.gate, stop));
-  if (!ran.state.exited || ran.state.code != 0) {
+  const Workshop shop{options_.compiler, options_.gate, options_.cores, folder.path(), stop};
+  TRY_ASSIGN(const auto ran, shop.run(arguments, true));
+  if (has_failed(ran)) {
+    TRY(shop.check_machine(ran));
     // What the header itself says of this compiler.
     constexpr std::string_view kSaid = "#error \"";
     const std::size_t said = ran.output.find(kSaid);
@@ -230,7 +256,7 @@ base::Result<std::string> assemble(const Workshop& shop, const std::string& asse
   }
   TRY_ASSIGN(const auto ran, shop.run(arguments, true));
   compiled.seconds += ran.seconds;
-  return !ran.state.exited || ran.state.code != 0 ? failure_text(ran, own) : std::string();
+  return has_failed(ran) ? shop.failure_text(ran, own) : std::string();
 }
 
 /// Compiles one file of the candidate. Its diagnostics when it does not compile, else "".
@@ -252,7 +278,7 @@ base::Result<std::string> compile_unit(const Workshop& shop, int threads, const 
   arguments.insert(arguments.end(), {"-include", "task.h", in_two_steps ? "-S" : "-c", name, "-o", made});
   TRY_ASSIGN(const auto ran, shop.run(arguments, cpp));
   compiled.seconds += ran.seconds;
-  if (!ran.state.exited || ran.state.code != 0) return failure_text(ran, own);
+  if (has_failed(ran)) return shop.failure_text(ran, own);
   if (in_two_steps) {
     TRY_ASSIGN(std::string problem, assemble(shop, made, object, own, compiled));
     if (!problem.empty()) return problem;
@@ -278,8 +304,8 @@ base::Result<void> link_kernel(const Workshop& shop, int threads, const std::vec
   arguments.insert(arguments.end(), {"glue.o", "-lm", "-o", "kernel.so"});
   TRY_ASSIGN(const auto linked, shop.run(arguments, true));
   compiled.seconds += linked.seconds;
-  if (!linked.state.exited || linked.state.code != 0) {
-    out.report.diagnostics = failure_text(linked, own);
+  if (has_failed(linked)) {
+    TRY_ASSIGN(out.report.diagnostics, shop.failure_text(linked, own));
     return {};
   }
   TRY_ASSIGN(out.shared_object, base::read_file(shop.folder / "kernel.so"));
@@ -355,8 +381,8 @@ base::Result<BuiltKernelPtr> KernelBuilder::build_now(const model::Kernel& kerne
   if (placement == evaluation::Placement::shifted) {
     TRY(base::write_file(folder.path() / "shift.s", kShift));
     TRY_ASSIGN(const auto ran, shop.run({"-c", "shift.s", "-o", "shift.o"}, false));
-    if (!ran.state.exited || ran.state.code != 0)
-      return base::fail(ErrorCode::io, "shifting code fails:\n" + ran.output);
+    if (has_failed(ran)) TRY(shop.check_machine(ran));
+    if (has_failed(ran)) return base::fail(ErrorCode::io, "shifting code fails:\n" + ran.output);
     compiled.objects.emplace_back("shift.o");
   }
   for (const std::string& name : names) {
@@ -402,13 +428,15 @@ base::Result<std::string> KernelBuilder::build_with_lines(const model::Kernel& k
   arguments.insert(arguments.end(), compiled.objects.begin(), compiled.objects.end());
   arguments.insert(arguments.end(), {"glue.o", "-lm", "-o", "kernel.so"});
   TRY_ASSIGN(const auto linked, shop.run(arguments, true));
-  if (!linked.state.exited || linked.state.code != 0) return base::fail(ErrorCode::unsupported, linked.output);
+  if (has_failed(linked)) TRY(shop.check_machine(linked));
+  if (has_failed(linked)) return base::fail(ErrorCode::unsupported, linked.output);
   return base::read_file(folder.path() / "kernel.so");
 }
 
 namespace {
 
 /// Links `objects`, which lie in the workshop's folder. None where they do not link: `problem` says why.
+/// @error as check_machine, and of files.
 base::Result<BuiltKernelPtr> link_trusted(const Workshop& shop, std::vector<std::string> objects,
                                           sandbox::RunResult& problem) {
   TRY(base::write_file(shop.folder / "exports.map", kVersionScript));
@@ -417,7 +445,8 @@ base::Result<BuiltKernelPtr> link_trusted(const Workshop& shop, std::vector<std:
   arguments.insert(arguments.end(), objects.begin(), objects.end());
   arguments.insert(arguments.end(), {"-lm", "-o", "trusted.so"});
   TRY_ASSIGN(problem, shop.run(arguments, true));
-  if (!problem.state.exited || problem.state.code != 0) return BuiltKernelPtr();
+  if (has_failed(problem)) TRY(shop.check_machine(problem));
+  if (has_failed(problem)) return BuiltKernelPtr();
   auto out = std::make_shared<BuiltKernel>();
   TRY_ASSIGN(out->shared_object, base::read_file(shop.folder / "trusted.so"));
   TRY_ASSIGN(LinkedObject object, read_linked(out->shared_object, kEntrySymbol));
@@ -456,11 +485,11 @@ base::Result<BuiltKernelPtr> KernelBuilder::build_reference(const std::string& r
              shop.run({"-O2", "-fPIC", cpp ? "-std=gnu++20" : "-std=gnu17", "-w", "-ffp-contract=off",
                        "-fvisibility=hidden", definition, "-include", "task.h", "-c", name, "-o", "reference.o"},
                       cpp));
-  const auto broken = [&](const sandbox::RunResult& ran) {
-    return base::fail(ErrorCode::invalid_argument,
-                      "the task's reference does not build:\n" + failure_text(ran, {name}));
+  const auto broken = [&](const sandbox::RunResult& ran) -> base::Result<BuiltKernelPtr> {
+    TRY_ASSIGN(const std::string text, shop.failure_text(ran, {name}));
+    return base::fail(ErrorCode::invalid_argument, "the task's reference does not build:\n" + text);
   };
-  if (!compiled.state.exited || compiled.state.code != 0) return broken(compiled);
+  if (has_failed(compiled)) return broken(compiled);
   sandbox::RunResult linked;
   TRY_ASSIGN(BuiltKernelPtr built, link_trusted(shop, {"reference.o", "glue.o"}, linked));
   if (!built) return broken(linked);

@@ -33,7 +33,8 @@ class KernelBuilder {
     sandbox::PauseGate* gate = nullptr;  ///< stops builds while something is measured
   };
 
-  /// Compiles the task's glue. @error io and as compile: the toolchain does not work.
+  /// Compiles the task's glue. @error io and as compile: the toolchain does not work; exhausted, unavailable, io: the
+  /// compiler failed because of this machine (syntax/machine_failure.hpp), here and below.
   static base::Result<std::unique_ptr<KernelBuilder>> create(const model::Task& task, Options options,
                                                              const std::stop_token& stop);
 

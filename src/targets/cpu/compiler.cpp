@@ -8,6 +8,7 @@
 
 #include "sandbox/landlock.hpp"
 #include "sandbox/probe.hpp"
+#include "syntax/machine_failure.hpp"
 #include "targets/cpu/compile_cache.hpp"
 
 namespace accelopt::targets::cpu {
@@ -37,6 +38,7 @@ base::Result<std::string> output_of(const Compiler& compiler, const fs::path& fo
                                     std::vector<std::string> arguments) {
   TRY_ASSIGN(const auto ran, compile(compiler, {folder, std::move(arguments), true, {}}, nullptr, {}));
   if (!ran.state.exited || ran.state.code != 0) {
+    if (const auto failure = syntax::machine_failure(ran.output)) return tl::make_unexpected(failure->error());
     return base::fail(base::ErrorCode::unsupported, compiler.cpp + " does not work: " + ran.output);
   }
   return ran.output;
@@ -47,10 +49,11 @@ base::Result<Compiler> examine(Compiler compiler) {
   TRY_ASSIGN(const std::string version, output_of(compiler, folder.path(), {"-dumpfullversion", "-dumpversion"}));
   compiler.name = fs::path(compiler.cpp).filename().string() + " " + version.substr(0, version.find('\n'));
   TRY(base::write_file(folder.path() / "probe.cpp", "int probe;\n"));
-  compiler.keeps_branches =
-      !compiler.clang &&
-      output_of(compiler, folder.path(), {"-c", "-Wa,-mbranches-within-32B-boundaries", "probe.cpp", "-o", "probe.o"})
-          .has_value();
+  if (compiler.clang) return compiler;
+  const auto kept =
+      output_of(compiler, folder.path(), {"-c", "-Wa,-mbranches-within-32B-boundaries", "probe.cpp", "-o", "probe.o"});
+  if (!kept && kept.error().code != base::ErrorCode::unsupported) return tl::make_unexpected(kept.error());
+  compiler.keeps_branches = kept.has_value();
   return compiler;
 }
 

@@ -10,6 +10,7 @@
 #include "base/once_map.hpp"
 #include "devices/cuda/cubin.hpp"
 #include "model/tuning.hpp"
+#include "syntax/machine_failure.hpp"
 #include "syntax/source_check.hpp"
 #include "targets/cuda/candidate_check.hpp"
 #include "targets/cuda/description.hpp"
@@ -182,7 +183,8 @@ class NvrtcBuilder final : public CudaBuilder {
 
   std::string compiler_name() const override { return nvrtc_.name(); }
 
-  /// Compiles the header with a kernel that does nothing. @error invalid_argument: it does not compile.
+  /// Compiles the header with a kernel that does nothing. @error invalid_argument: it does not compile; exhausted: this
+  /// machine has not even the memory for that.
   base::Result<void> check_header(const std::stop_token& stop) {
     NvrtcJob job{kMainName,
                  with_header(kMainName, "extern \"C\" __global__ void nothing() {}\n"),
@@ -193,6 +195,7 @@ class NvrtcBuilder final : public CudaBuilder {
                  options_.cores};
     TRY_ASSIGN(const NvrtcOutcome outcome, compile(nvrtc_, job, options_.gate, stop));
     if (outcome.compiled) return {};
+    if (outcome.limited) return tl::make_unexpected(syntax::MachineFailure::of_memory().error());
     const bool no_headers = nvrtc_.headers.empty() && outcome.log.find("cannot open source file") != std::string::npos;
     if (no_headers) {
       return base::fail(ErrorCode::unsupported,
@@ -283,6 +286,7 @@ class NvrtcBuilder final : public CudaBuilder {
     if (!problem.empty()) return out;
     TRY_ASSIGN(NvrtcOutcome outcome, compile_source(source, *out, stop));
     out->report.seconds = outcome.seconds;
+    if (outcome.limited) TRY(check_header(stop));  // whose limit was it, the kernel's or this machine's
     if (!outcome.compiled) {
       problem = failure_text(source, outcome, *out);
       return out;

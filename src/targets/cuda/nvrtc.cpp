@@ -28,6 +28,8 @@ constexpr std::uint64_t kNvrtcFileBytes = 1ULL << 30;  ///< of a precompiled hea
 constexpr std::uint64_t kNvrtcProcesses = 64;
 constexpr std::size_t kNvrtcReplyBytes = 80UL << 20;
 
+constexpr int kOutOfMemory = 1;  ///< NVRTC_ERROR_OUT_OF_MEMORY, of nvrtc.h
+
 constexpr std::array<const char*, 2> kLibraryNames{"libnvrtc.so.13", "libnvrtc.so.12"};
 
 base::Result<fs::path> find_helper(const fs::path& wanted) {
@@ -273,6 +275,10 @@ base::Result<NvrtcOutcome> compile(const Nvrtc& nvrtc, const NvrtcJob& job, sand
   if (!reply->failure.empty()) return base::fail(ErrorCode::io, nvrtc.library + ": " + reply->failure);
   out.compiled = reply->result == 0 && !reply->cubin.empty();
   out.log = std::move(reply->log);
+  if (reply->result == kOutOfMemory) {
+    out.limited = true;
+    out.log = "the compiler ran out of memory; make the code smaller";
+  }
   out.cubin = std::move(reply->cubin);
   return out;
 }
