@@ -39,11 +39,13 @@ void Placement::begin_opening(std::size_t worker) {
   ++loads_[worker].opening;
 }
 
+void Placement::fail(std::size_t worker) {
+  const std::lock_guard lock(mutex_);
+  loads_[worker].failed = true;
+}
+
 void Placement::fail_opening(std::size_t worker) {
-  {
-    const std::lock_guard lock(mutex_);
-    loads_[worker].failed = true;
-  }
+  fail(worker);
   end_opening(worker, {}, std::nullopt);
 }
 

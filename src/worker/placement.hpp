@@ -37,6 +37,8 @@ class Placement {
   void leave_home(std::size_t worker);
 
   void begin_opening(std::size_t worker);
+  /// It is of no use to any run: others begin elsewhere while they can.
+  void fail(std::size_t worker);
   /// It failed for good there: other runs begin elsewhere while they can.
   void fail_opening(std::size_t worker);
   /// `tasks`: of which kinds are comparable, such as a language's.

@@ -68,6 +68,12 @@ evaluation::Reply death_by(const evaluation::Request& request, const model::Kern
   return evaluation;
 }
 
+/// Errors that another machine does not give: a full disk, a device that went away, a folder that may not be written.
+bool is_of_the_machine(ErrorCode code) {
+  return code == ErrorCode::exhausted || code == ErrorCode::unavailable || code == ErrorCode::io ||
+         code == ErrorCode::permission_denied || code == ErrorCode::internal;
+}
+
 /// The source that a request builds, or would rather find built; empty: none in particular.
 std::string built_source(const evaluation::Request& request) {
   if (const auto* const build = std::get_if<evaluation::Build>(&request)) return build->kernel.id();
@@ -112,7 +118,13 @@ class WorkerPool final : public evaluation::Evaluator {
       const model::Kernel* const culprit = answer.started ? blamed(request) : nullptr;
       give_back(*member, request, answer, culprit == nullptr ? Fault::nobodys : Fault::solutions);
       if (answer.end == Answer::End::cancelled) return tl::make_unexpected(cancelled());
-      if (answer.end == Answer::End::answered) return reply_of(*member, request, std::move(answer.result));
+      const bool answered = answer.end == Answer::End::answered;
+      if (answered && several() && !answer.result && is_of_the_machine(answer.result.error().code)) {
+        give_up(*member, answer.result.error());
+        fled.insert(member);
+        continue;
+      }
+      if (answered) return reply_of(*member, request, std::move(answer.result));
       fled.insert(member);
       if (culprit != nullptr && ++deaths_of_solution == kDeathsOfASolution)
         return death_by(request, *culprit, answer.reason);
@@ -167,7 +179,7 @@ class WorkerPool final : public evaluation::Evaluator {
 
   base::Result<evaluation::Reply> reply_of(const Member& member, const evaluation::Request& request,
                                            base::Result<Json> result) const {
-    if (!result) return tl::make_unexpected(result.error());
+    if (!result) return tl::make_unexpected(named(member, result.error()));
     TRY_ASSIGN(evaluation::Reply reply, evaluation::read_reply(request, *result, "the worker's", protocol_));
     auto* const evaluation = std::get_if<model::Evaluation>(&reply);
     if (several() && evaluation != nullptr) evaluation->environment.worker = member.name;
@@ -355,8 +367,13 @@ class WorkerPool final : public evaluation::Evaluator {
       TRY_ASSIGN(auto report, evaluation::read_reply(evaluation::Open{}, *opened, "the worker's", protocol_));
       return std::get<evaluation::OpenReport>(std::move(report));
     }
-    const bool named = !several() || opened.error().message.starts_with("the worker");
-    return tl::make_unexpected(named ? opened.error() : base::with_context(opened.error(), title(member)));
+    return tl::make_unexpected(named(member, opened.error()));
+  }
+
+  /// Of several workers, the error says which one it is of.
+  [[nodiscard]] base::Error named(const Member& member, base::Error error) const {
+    const bool enough = !several() || error.message.starts_with("the worker");
+    return enough ? std::move(error) : base::with_context(std::move(error), title(member));
   }
 
   /// The ready worker with the least to do. Those that are down are started, and waited for while none is ready.
@@ -492,6 +509,20 @@ class WorkerPool final : public evaluation::Evaluator {
         note_death(member, fault, answer.reason + answer.last_words, texts);
       }
     }
+    tell(texts);
+  }
+
+  /// It lives and answers, but its machine is of no use. What it was asked beside that is still answered.
+  void give_up(Member& member, const base::Error& why) {
+    Texts texts;
+    {
+      const std::lock_guard lock(mutex_);
+      if (member.state != State::ready) return;
+      if (placement_) placement_->fail(member.place);
+      lose(member, {why.code, title(member) + " is given up: " + why.message});
+      texts.push_back(member.error.message + left());
+    }
+    changed_.notify_all();
     tell(texts);
   }
 

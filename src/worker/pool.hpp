@@ -32,6 +32,9 @@ struct PoolOptions {
 /// takes part again; one that cannot be is given up. The second death while the same solution is measured is that
 /// solution's RUNTIME_ERROR; the third death of which no solution can be blamed is an error (unavailable), for the
 /// request that met them. An error too is that no worker is left.
+///
+/// Of several workers, one that answers with an error of its machine (exhausted, unavailable, io, permission_denied,
+/// internal) is given up, and the request is asked of another one. Errors of several workers begin with whose they are.
 std::unique_ptr<evaluation::Evaluator> make_worker_pool(PoolOptions options);
 
 }  // namespace accelopt::worker

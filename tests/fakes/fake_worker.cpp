@@ -14,6 +14,7 @@
 //   deaf  says hello and reads nothing
 //   names_no_opponent  races without saying against what
 //   once  as usual; where the file of starts was there before, exits with 3    dies_building  at every build
+//   full  its disk is full at every build    unsure  cannot tell what a kernel to build is
 //   moves  as usual; where the file of starts was there before, as device
 //   device, driver, compiler  says another one of itself    wrong  the baseline does not pass on it
 //   echo  says hello, and repeats what it reads, as a terminal does
@@ -52,6 +53,8 @@ class DyingEvaluator final : public accelopt::fakes::FakeEvaluator {
 
   accelopt::base::Result<accelopt::model::BuildReport> build(const Solution& solution, std::stop_token stop) override {
     if (accelopt::fakes::claims(main_text(solution), "die_building") || manner_ == "dies_building") std::raise(SIGKILL);
+    if (manner_ == "full") return accelopt::base::fail(accelopt::base::ErrorCode::exhausted, "the disk is full");
+    if (manner_ == "unsure") return accelopt::base::fail(accelopt::base::ErrorCode::unsupported, "no such kernels");
     return FakeEvaluator::build(solution, std::move(stop));
   }
 

@@ -203,6 +203,15 @@ TEST_F(PlacedPools, Death_OpensTheTaskOnTheOther) {
   EXPECT_EQ(starts("b"), 1U);
 }
 
+TEST_F(PlacedPools, FullDisk_OpensTheTaskOnTheOtherInEveryRun) {
+  const auto placement = std::make_shared<Placement>(2, 2);
+  const auto one = pool(placement, {"full", ""});
+  EXPECT_EQ(home_of(*one), "a");
+  EXPECT_TRUE(one->ask(evaluation::Build{model::Kernel(source("speed=2"))}, {}));
+  EXPECT_NE(notices_.find("the worker \"a\" is given up: the disk is full"), std::string::npos) << notices_;
+  EXPECT_EQ(home_of(*pool(placement, {"full", ""})), "b") << "the second run begins elsewhere";
+}
+
 TEST_F(PlacedPools, HomeThatCannotOpen_IsPassedOver) {
   const auto placement = std::make_shared<Placement>(2, 2);
   const auto one = pool(placement, {"fail", ""});

@@ -219,6 +219,33 @@ TEST_F(SeveralWorkers, DiesAtEveryBuild_IsGivenUp) {
   EXPECT_TRUE(notices_.has("the worker \"a\" is given up: it died 3 times between two answers; 1 of 2"));
 }
 
+TEST_F(SeveralWorkers, FullDisk_LeavesTheRunToTheOthers) {
+  const auto evaluator = open_pool({worker("a", "full"), worker("b"), worker("c")});
+  for (int i = 0; i < 3; ++i) {
+    const auto built = evaluator->ask(evaluation::Build{model::Kernel(source("speed=" + std::to_string(i + 2)))}, {});
+    ASSERT_TRUE(built) << built.error().message;
+    EXPECT_TRUE(built->built);
+  }
+  EXPECT_EQ(notices_.all(),
+            std::vector<std::string>{"the worker \"a\" is given up: the disk is full; 2 of 3 workers are left"});
+  EXPECT_EQ(racer_of(*evaluator, "speed=2"), "b");
+}
+
+TEST_F(SeveralWorkers, FullDisks_OfAll_AreAnErrorThatNamesOne) {
+  const auto built = open_pool({worker("a", "full"), worker("b", "full")})
+                         ->ask(evaluation::Build{model::Kernel(source("speed=2"))}, {});
+  ASSERT_FALSE(built);
+  EXPECT_EQ(built.error().code, ErrorCode::exhausted);
+  EXPECT_EQ(built.error().message, "no worker is left: the worker \"a\" is given up: the disk is full");
+}
+
+TEST_F(SeveralWorkers, OtherErrors_NameTheirWorker) {
+  const auto built =
+      open_pool({worker("a", "unsure"), worker("b")})->ask(evaluation::Build{model::Kernel(source("speed=2"))}, {});
+  ASSERT_FALSE(built);
+  EXPECT_EQ(built.error().message, "the worker \"a\": no such kernels");
+}
+
 TEST_F(SeveralWorkers, UnusableAtTheStart_IsTold) {
   const auto evaluator = open_pool({worker("a", "fail"), worker("b")});
   EXPECT_EQ(racer_of(*evaluator, "speed=2"), "b");
