@@ -71,8 +71,10 @@ base::Result<void> Deferral::read_journal() {
       taken_.insert(id);
     } else if (kind == StepKind::deferred) {
       if (step.output.value("here", false)) ++failed_here_;
-      if (const auto error = step.output.find("error"); error != step.output.end())
-        answers_.insert_or_assign(id, bundles::TakenIn(tl::make_unexpected(worker::error_from_json(*error))));
+      // Only to open the task has an error for an answer, and that may have been another machine's: each resume asks
+      // again, as with a worker.
+      if (step.output.contains("error"))
+        asked_again_.insert(id);
       else
         answers_.insert_or_assign(id, bundles::TakenIn(tl::in_place, step.output.value("result", Json())));
     }
@@ -93,8 +95,9 @@ std::vector<Deferral::Written> Deferral::open() const {
   return out;
 }
 
-base::Result<void> Deferral::record(const std::string& kind, const Json& output, std::chrono::milliseconds duration) {
-  return journal_.record_step(run_.id, {{{}, kind}, base::sha256_hex(kind), output, {}, {}, duration});
+base::Result<void> Deferral::record(const std::string& kind, const Json& output, std::chrono::milliseconds duration,
+                                    const std::string& bundle) {
+  return journal_.record_step(run_.id, {{{}, kind}, base::sha256_hex(kind + bundle), output, {}, {}, duration});
 }
 
 base::Result<double> Deferral::take_in(const std::filesystem::path& returned, Rewrite rewrite, const Notice& notice) {
@@ -171,7 +174,8 @@ base::Result<double> Deferral::take_in_bundle(const Written& written, const std:
     if (!outcome->same_as.empty()) outcome = &results->outcomes.at(outcome->same_as);
     seconds += request == outcome->request ? outcome->seconds : 0;
     const BundleSession& session = results->sessions[static_cast<std::size_t>(outcome->session - 1)];
-    TRY(keep_answer(request, item.request.value("op", ""), *outcome, environment_of(session)));
+    TRY(keep_answer(request, item.request.value("op", ""), *outcome, environment_of(session),
+                    asked_again_.contains(request) ? written.id : ""));
   }
   Json sessions = Json::array();
   for (const BundleSession& session : results->sessions) sessions.push_back(environment_of(session));
@@ -188,7 +192,7 @@ base::Result<double> Deferral::take_in_bundle(const Written& written, const std:
 }
 
 base::Result<void> Deferral::keep_answer(const std::string& request, const std::string& op, const Outcome& outcome,
-                                         const Json& environment) {
+                                         const Json& environment, const std::string& bundle) {
   Json output = {
       {"op", op}, {"environment", environment}, {"seconds", outcome.seconds}, {"finished", outcome.finished}};
   if (outcome.result)
@@ -199,7 +203,7 @@ base::Result<void> Deferral::keep_answer(const std::string& request, const std::
     return {};  // it was not worth carrying out; if it is asked for all the same, the next bundle has it
   const auto duration = std::chrono::duration<double>(outcome.seconds);
   TRY(record(step_name(StepKind::deferred, request), output,
-             std::chrono::duration_cast<std::chrono::milliseconds>(duration)));
+             std::chrono::duration_cast<std::chrono::milliseconds>(duration), bundle));
   if (outcome.error)
     answers_.insert_or_assign(request, bundles::TakenIn(tl::make_unexpected(*outcome.error)));
   else

@@ -75,9 +75,11 @@ class Deferral {
   base::Result<double> take_in_bundle(const Written& written, const std::filesystem::path& folder, Rewrite rewrite,
                                       const Notice& notice);
   [[nodiscard]] std::vector<Written> open() const;
-  base::Result<void> record(const std::string& kind, const base::Json& output, std::chrono::milliseconds duration = {});
+  /// With a bundle's id it takes the place of what another bundle left of that kind.
+  base::Result<void> record(const std::string& kind, const base::Json& output, std::chrono::milliseconds duration = {},
+                            const std::string& bundle = "");
   base::Result<void> keep_answer(const std::string& request, const std::string& op, const bundles::Outcome& outcome,
-                                 const base::Json& environment);
+                                 const base::Json& environment, const std::string& bundle);
 
   /// As bundles::DeferredPorts::failed_build.
   base::Result<std::optional<base::Json>> failed_build(const model::Kernel& kernel, const std::stop_token& stop);
@@ -89,6 +91,7 @@ class Deferral {
   std::map<std::string, Written> written_;  ///< by id
   std::set<std::string> taken_;             ///< ids
   std::set<std::string> under_way_;         ///< request ids
+  std::set<std::string> asked_again_;       ///< request ids: an error is on record
   int builds_on_record_ = 0;
   int failed_here_ = 0;       ///< of them, builds that were in no bundle
   mutable std::mutex mutex_;  ///< guards answers_, which failed builds add to from any thread

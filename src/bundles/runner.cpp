@@ -62,8 +62,9 @@ class Runner {
     const auto begin = std::chrono::steady_clock::now();
     const auto opened = base::as_result(evaluator_->ask(evaluation::Open{bundle().task, bundle().settings}, stop_));
     if (!opened) {
-      // What is wrong with the task itself is the answer; what is wrong with this machine can be mended.
-      const bool answer = opened.error().code == ErrorCode::invalid_argument;
+      // What is wrong with the task itself is the answer, if that was asked; what is wrong with this machine can be
+      // mended.
+      const bool answer = opened.error().code == ErrorCode::invalid_argument && is_open_left();
       if (!answer) return tl::make_unexpected(opened.error());
       TRY(begin_session({}, {}));
       return settle_open(tl::make_unexpected(opened.error()), seconds_since(begin));
@@ -96,6 +97,8 @@ class Runner {
     return evaluation::operation_in(bundle().items.front().request) == model::Operation::open;
   }
 
+  [[nodiscard]] bool is_open_left() const { return asks_for_open() && !outcomes_.contains(bundle().items.front().id); }
+
   Result<void> begin_session(const evaluation::DeviceInfo& device, const model::Environment& environment) {
     BundleSession session;
     session.number = static_cast<int>(sessions_.size()) + 1;
@@ -113,7 +116,7 @@ class Runner {
 
   Result<void> settle_open(Result<Json> result, double seconds) {
     seconds -= evaluator_->waited_seconds();
-    if (!asks_for_open() || outcomes_.contains(bundle().items.front().id)) return {};
+    if (!is_open_left()) return {};
     Outcome outcome = blank(bundle().items.front());
     outcome.request = bundle().items.front().id;
     outcome.seconds = seconds;

@@ -31,7 +31,8 @@ struct BundleReport {
 /// Executes what is left of the bundle in `folder` and writes the results into it, each as soon as there is one.
 /// @error as read_bundle and lock_bundle; unsupported: this machine's device or compiler is not the one that the
 /// run's earlier results are from, nothing is measured; unavailable: the baseline passed there and does not here;
-/// cancelled: what is done is kept, another execution goes on; else as the evaluator.
+/// cancelled: what is done is kept, another execution goes on; else as the evaluator, likewise. An invalid_argument of
+/// opening the task is the result of a bundle that asks for that, and an error of another.
 base::Result<BundleReport> execute_bundle(const std::filesystem::path& folder, const BundleExecution& execution,
                                           std::stop_token stop);
 

@@ -49,6 +49,14 @@ class Device final : public fakes::FakeEvaluator {
   Device& operator=(const Device&) = delete;
   ~Device() override { work_ = {opens, builds, triages, confirms}; }
 
+  base::Result<evaluation::OpenReport> open(const model::Task& opened, const evaluation::MeasureSettings& settings,
+                                            std::stop_token stop) override {
+    if (open_error) return tl::make_unexpected(*open_error);
+    return FakeEvaluator::open(opened, settings, std::move(stop));
+  }
+
+  std::optional<base::Error> open_error;
+
  private:
   WorkDone& work_;
 };
@@ -87,6 +95,7 @@ class BundleTest : public testing::Test {
     execution.make_evaluator = [this](const Bundle&) -> base::Result<std::unique_ptr<evaluation::Evaluator>> {
       auto made = std::make_unique<Device>(work_);
       made->baseline_status = baseline_status_;
+      made->open_error = open_error_;
       return made;
     };
     execution.now = [] { return std::string("2026-11-21T10:00:00Z"); };
@@ -127,6 +136,7 @@ class BundleTest : public testing::Test {
   std::atomic<int> waiting_ = 0;  ///< requests that were put off
   std::unique_ptr<DeferredEvaluator> deferred_;
   model::Status baseline_status_ = model::Status::passed;
+  std::optional<base::Error> open_error_;
   WorkDone work_;
 };
 
@@ -322,6 +332,30 @@ TEST_F(BundleTest, ABaselineThatFailsIsTheFirstBundlesAnswer) {
   const auto opened = ask(evaluation::Open{task(), {}}, {});
   ASSERT_TRUE(opened);
   EXPECT_EQ(opened->baseline.status, model::Status::incorrect_numerical);
+}
+
+TEST_F(BundleTest, FullDisk_WhileTheTaskOpens_IsNoAnswer) {
+  EXPECT_FALSE(ask(evaluation::Open{task(), {}}, {}));
+  const auto folder = write(bundle());
+  open_error_ = {ErrorCode::exhausted, "the disk is full"};
+  const auto failed = execute_bundle(folder, machine(), {});
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().code, ErrorCode::exhausted);
+  open_error_.reset();
+  EXPECT_TRUE(execute_bundle(folder, machine(), {})) << "mended, it goes on";
+  EXPECT_TRUE(read_results(folder, *read_bundle(folder))->outcomes.begin()->second.result);
+}
+
+TEST_F(BundleTest, OpenThatFails_WhereItIsNotAsked_IsTheError) {
+  EXPECT_FALSE(ask(evaluation::Build{model::Kernel(source("speed=2"))}, {}));
+  const auto folder = write(bundle());
+  open_error_ = {ErrorCode::invalid_argument, "the task's reference does not build"};
+  const auto failed = execute_bundle(folder, machine(), {});
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().message, "the task's reference does not build");
+  open_error_.reset();
+  const auto executed = execute_bundle(folder, machine(), {});
+  EXPECT_TRUE(executed) << executed.error().message;
 }
 
 TEST_F(BundleTest, AStoppedExecutionGoesOnWhereItWas) {
