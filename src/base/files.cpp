@@ -41,6 +41,10 @@ ErrorCode code_of_errno(int number) {
   }
 }
 
+bool is_without_locks(int number) {
+  return number == ENOLCK || number == ENOSYS || number == ENOTSUP || number == EOPNOTSUPP;
+}
+
 tl::unexpected<Error> fail_errno(int number, std::string_view what) {
   return fail(code_of_errno(number), std::string(what) + ": " + std::generic_category().message(number));
 }

@@ -34,6 +34,10 @@ Result<void> make_folders(const std::filesystem::path& path);
 /// io.
 ErrorCode code_of_errno(int number);
 
+/// Whether the errno of flock or fcntl says that a file system has no locks, as NFS and Lustre may: ENOLCK ENOSYS
+/// ENOTSUP.
+bool is_without_locks(int number);
+
 /// "what: text of errno", with the code of `code_of_errno`.
 tl::unexpected<Error> fail_errno(int number, std::string_view what);
 

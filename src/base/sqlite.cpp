@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/sqlite.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <chrono>
 #include <memory>
 #include <system_error>
+#include <thread>
 
 #include <sqlite3.h>
 
@@ -22,6 +26,12 @@ std::string reason_of(int system_error, std::string_view otherwise) {
 
 /// Of a run's journal and of a knowledge store, which both lie in such files.
 constexpr std::string_view kRepeat = "resume the run, or repeat the command";
+
+Error without_locks(const std::string& name) {
+  return {ErrorCode::unsupported, name +
+                                      ": this file system has no locks; choose a folder on another one by --workspace "
+                                      "(runs) or --knowledge (the knowledge store)"};
+}
 
 /// What an input or output error means: SQLite keeps the operating system's reason.
 Error of_system(const std::string& name, int system_error, std::string_view text) {
@@ -46,11 +56,20 @@ Error of_system(const std::string& name, int system_error, std::string_view text
   }
 }
 
-Error error_of(const std::string& name, sqlite3* handle) {
+/// Whether a call failed as a lock cannot be had; SQLite takes ENOLCK for a lock of another program's.
+bool is_of_a_lock(int code) {
+  constexpr auto kCodes = std::to_array({SQLITE_IOERR_LOCK, SQLITE_IOERR_RDLOCK, SQLITE_IOERR_UNLOCK,
+                                         SQLITE_IOERR_CHECKRESERVEDLOCK, SQLITE_IOERR_SHMLOCK});
+  return (code & 0xFF) == SQLITE_BUSY || std::ranges::find(kCodes, code) != kCodes.end();
+}
+
+Error error_of(const std::string& name, sqlite3* handle, bool locks_are_missing) {
+  const int last = errno;
   const int code = sqlite3_errcode(handle);
+  if (is_of_a_lock(code) && (locks_are_missing || is_without_locks(last))) return without_locks(name);
   // SQLite forgets the operating system's reason when a commit fails; the calls begin with errno 0, so what is there is
   // this call's.
-  const int system_error = sqlite3_system_errno(handle) != 0 ? sqlite3_system_errno(handle) : errno;
+  const int system_error = sqlite3_system_errno(handle) != 0 ? sqlite3_system_errno(handle) : last;
   const std::string text = sqlite3_errmsg(handle);
   switch (code & 0xFF) {
     case SQLITE_BUSY:
@@ -81,6 +100,23 @@ Error error_of(const std::string& name, sqlite3* handle) {
 }
 
 }  // namespace
+
+int BusyWait::wait(void* self, int waits) {
+  // @source sqliteDefaultBusyCallback in sqlite3's main.c
+  constexpr auto kPauses = std::to_array<std::int64_t>({1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100});  // ms
+  auto& busy = *static_cast<BusyWait*>(self);
+  busy.locks_are_missing = is_without_locks(errno);  // of the system call that was just refused
+  if (busy.locks_are_missing) return 0;
+  const auto wait = static_cast<std::size_t>(waits);
+  std::int64_t waited = 0;
+  for (std::size_t i = 0; i < std::min(wait, kPauses.size()); ++i) waited += kPauses[i];
+  if (wait > kPauses.size()) waited += static_cast<std::int64_t>(wait - kPauses.size()) * kPauses.back();
+  const std::int64_t left = busy.patience.count() - waited;
+  const std::int64_t pause = std::min(kPauses[std::min(wait, kPauses.size() - 1)], left);
+  if (pause <= 0) return 0;
+  std::this_thread::sleep_for(std::chrono::milliseconds(pause));
+  return 1;
+}
 
 Statement::Statement(Statement&& other) noexcept
     : database_(std::exchange(other.database_, nullptr)), handle_(std::exchange(other.handle_, nullptr)) {}
@@ -175,7 +211,8 @@ Result<std::unique_ptr<Database>> Database::open(const std::filesystem::path& pa
   std::unique_ptr<Database> database(new Database(name, handle));
   if (code != SQLITE_OK) return tl::make_unexpected(database->error());
   sqlite3_extended_result_codes(handle, 1);
-  sqlite3_busy_timeout(handle, static_cast<int>(busy_timeout.count()));
+  database->busy_.patience = busy_timeout;
+  sqlite3_busy_handler(handle, BusyWait::wait, &database->busy_);
   return database;
 }
 
@@ -265,7 +302,7 @@ bool Database::is_read_only() const {
 }
 
 Error Database::error() const {
-  return error_of(name_, handle_);
+  return error_of(name_, handle_, busy_.locks_are_missing);
 }
 
 Result<Transaction> Transaction::begin(Database& database) {

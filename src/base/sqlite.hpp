@@ -99,6 +99,15 @@ using RowOf = typename Row<std::invoke_result_t<Read, const Query&>>::Type;
 
 enum class OpenMode { create, read_only, immutable, in_memory };
 
+/// How a connection waits for another program's lock: as after sqlite3_busy_timeout, but where a file system has no
+/// locks it does not wait.
+struct BusyWait {
+  std::chrono::milliseconds patience{};
+  bool locks_are_missing = false;  ///< seen by the last wait
+  /// SQLite's busy handler: `self` is a BusyWait. 0: it has waited enough.
+  static int wait(void* self, int waits);
+};
+
 /// One connection; used by one thread at a time. It must stay where it is while statements of it live.
 class Database {
  public:
@@ -180,8 +189,9 @@ class Database {
   /// Whether the file can only be read: asked for, or all that the operating system allows.
   [[nodiscard]] bool is_read_only() const;
   /// What the last failing call on this connection means.
-  /// @error unavailable: locked for longer than the timeout; permission_denied: may not be written; exhausted: the disk
-  /// is full; corrupt: damaged, or no database; io, internal: the rest.
+  /// @error unsupported: the file system has no locks; unavailable: locked for longer than the timeout;
+  /// permission_denied: may not be written; exhausted: the disk is full; corrupt: damaged, or no database; io,
+  /// internal: the rest.
   [[nodiscard]] Error error() const;
   [[nodiscard]] const std::string& name() const { return name_; }
 
@@ -191,6 +201,7 @@ class Database {
 
   std::string name_;  ///< for messages: the path
   sqlite3* handle_ = nullptr;
+  BusyWait busy_;
   std::map<std::string, Statement, std::less<>> statements_;  ///< by their text
 };
 

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <functional>
 #include <set>
+#include <system_error>
 
 #include "base/hash.hpp"
 #include "base/names.hpp"
@@ -359,11 +360,19 @@ Resolved resolve(const Bundle& bundle, std::size_t item, const Outcomes& before)
   return skipped("its condition does not fit it");
 }
 
+base::Error lock_error(const std::filesystem::path& folder, int number) {
+  const std::string name = "bundle " + folder.string();
+  if (number == EWOULDBLOCK) return {ErrorCode::unavailable, name + " is being executed by another process"};
+  if (!base::is_without_locks(number))
+    return {base::code_of_errno(number), "cannot lock " + name + ": " + std::generic_category().message(number)};
+  return {ErrorCode::unsupported,
+          name + ": this file system has no locks; copy the bundle to a folder on another one and execute it there"};
+}
+
 Result<base::FileDescriptor> lock_bundle(const std::filesystem::path& folder) {
   base::FileDescriptor lock(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!lock.valid()) return base::fail_errno(errno, "cannot open " + folder.string());
-  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0)
-    return fail(ErrorCode::unavailable, "bundle " + folder.string() + " is being executed by another process");
+  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) return tl::make_unexpected(lock_error(folder, errno));
   return lock;
 }
 

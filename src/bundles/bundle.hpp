@@ -154,7 +154,10 @@ base::Result<void> write_outcome(const std::filesystem::path& folder, const Bund
 base::Result<BundleResults> read_unfinished(const std::filesystem::path& folder, const Bundle& bundle);
 /// Marks the results as complete.
 base::Result<void> seal_results(const std::filesystem::path& folder, const Bundle& bundle);
-/// Held while a bundle is executed. @error unavailable: another process executes it.
+/// Why a bundle cannot be locked, by the errno of flock.
+base::Error lock_error(const std::filesystem::path& folder, int number);
+/// Held while a bundle is executed. @error unavailable: another process executes it; unsupported: its file system has
+/// no locks.
 base::Result<base::FileDescriptor> lock_bundle(const std::filesystem::path& folder);
 
 /// The coordinator's side: reads and checks results against the bundle: all items, every hash, every answer's form,

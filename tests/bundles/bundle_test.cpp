@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <atomic>
+#include <cerrno>
 #include <thread>
 
 #include "base/files.hpp"
@@ -393,6 +394,18 @@ TEST_F(BundleTest, OneProcessAtATime) {
   const auto refused = execute_bundle(folder, machine(), {});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::unavailable);
+}
+
+TEST_F(BundleTest, FolderWithoutLocks_IsNotSaidToBeBusy) {
+  EXPECT_EQ(lock_error("b", EWOULDBLOCK).message, "bundle b is being executed by another process");
+  for (const int number : {ENOLCK, ENOSYS, EOPNOTSUPP}) {
+    const base::Error error = lock_error("b", number);
+    EXPECT_EQ(error.code, ErrorCode::unsupported);
+    EXPECT_EQ(
+        error.message,
+        "bundle b: this file system has no locks; copy the bundle to a folder on another one and execute it there");
+  }
+  EXPECT_EQ(lock_error("b", EIO).message, "cannot lock bundle b: Input/output error");
 }
 
 TEST_F(BundleTest, EveryFlippedByteOfABundleIsFound) {

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // A process keeps SQLite's locks on the journal whatever else it opens and closes there: closing a descriptor of the
 // file by hand takes them all away (sqlite.org/howtocorrupt.html, section 2.2), and the next process removes the log.
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
+#include <chrono>
 #include <functional>
 #include <map>
 #include <string>
 #include <thread>
 
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 
 #include "base/files.hpp"
 #include "journal/control.hpp"
@@ -168,6 +172,35 @@ TEST_F(JournalLocks, AJournalThatWasMovedAwayIsNotWrittenOn) {
   EXPECT_FALSE(journal().create_run(sample_run("r2")));
   fs::rename(folder() / "elsewhere.db", file());
   EXPECT_TRUE(journal().record_step("r1", sample_step(0, "plan", "in", "text")));
+}
+
+/// As on NFS and Lustre without locks.
+int refuse_locks(int descriptor, int command, void* argument) {
+  if (command != F_SETLK && command != F_GETLK) return ::fcntl(descriptor, command, argument);
+  errno = ENOLCK;
+  return -1;
+}
+
+TEST_F(JournalLocks, FileSystemWithoutLocks_IsSaidAtOnce) {
+  close_journal();
+  sqlite3_vfs* const system = sqlite3_vfs_find(nullptr);
+  const sqlite3_syscall_ptr usual = system->xGetSystemCall(system, "fcntl");
+  system->xSetSystemCall(system, "fcntl", reinterpret_cast<sqlite3_syscall_ptr>(refuse_locks));
+  const auto began = std::chrono::steady_clock::now();
+  const auto refused = open_journal(workspace());
+  const auto begun = open_journal(folder() / "new");
+  const auto read = open_journal(workspace(), Access::read_only);
+  const auto took = std::chrono::steady_clock::now() - began;
+  system->xSetSystemCall(system, "fcntl", usual);
+  for (const auto* const journal : {&refused, &begun, &read}) {
+    ASSERT_FALSE(*journal);
+    EXPECT_EQ(journal->error().code, base::ErrorCode::unsupported);
+    EXPECT_NE(journal->error().message.find("this file system has no locks; choose a folder on another one"),
+              std::string::npos)
+        << journal->error().message;
+  }
+  EXPECT_LT(took, kBusyTimeout) << "there is nothing to wait for";
+  EXPECT_TRUE(open_journal(workspace()));
 }
 
 }  // namespace
