@@ -258,6 +258,51 @@ bool assumes_after(std::string_view text, bool assumes) {
   return assumes;
 }
 
+/// Whether `optimize` at `at` is an attribute or a pragma, or goes into a macro.
+bool names_options(const std::vector<Token>& tokens, std::size_t at) {
+  static const std::set<std::string_view> kBeforeAttribute{"(", ",", "::", ":"};
+  const Token& token = tokens[at];
+  if (token.kind != TokenKind::identifier || (token.text != "optimize" && token.text != "__optimize__")) return false;
+  if (tokens.front().text == "define") return true;
+  if (at == 0 || tokens[at - 1].text == "GCC") return at > 0;
+  return kBeforeAttribute.contains(tokens[at - 1].text) && at + 1 < tokens.size() && tokens[at + 1].text == "(";
+}
+
+/// Whether only numbers and plain strings stand from `at` on, with commas between them: `("O3", "fast-math")`.
+bool are_plain_options(const std::vector<Token>& tokens, std::size_t at) {
+  if (at < tokens.size() && tokens[at].text == "(") ++at;
+  for (; at < tokens.size(); at += 2) {
+    const bool is_string = tokens[at].kind == TokenKind::string && tokens[at].text.find('\\') == std::string::npos;
+    if (!is_string && tokens[at].kind != TokenKind::number) return false;
+    if (at + 1 == tokens.size() || tokens[at + 1].text == ")") return true;
+    if (tokens[at + 1].text != ",") return false;  // strings in a row are one to the compiler
+  }
+  return false;
+}
+
+/// The text of a string literal, as far as the options of a pragma need it.
+std::string unquoted(std::string_view literal) {
+  std::string text;
+  for (std::size_t i = 1; i + 1 < literal.size(); ++i) {
+    if (literal[i] == '\\' && i + 2 < literal.size()) ++i;
+    text += literal[i];
+  }
+  return text;
+}
+
+/// Whether options are given that stand nowhere in the text, as in `optimize(TEXT_OF(fast-math))`.
+bool hides_options(std::string_view text) {
+  const std::vector<Token> tokens = c_tokens(text);
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i].kind == TokenKind::preprocessor && hides_options(behind_hashes(tokens[i].text))) return true;
+    if (names_options(tokens, i) && !are_plain_options(tokens, i + 1)) return true;
+    const bool is_pragma = tokens[i].text == "_Pragma" && i + 2 < tokens.size();
+    if (is_pragma && tokens[i + 2].kind == TokenKind::string && hides_options(unquoted(tokens[i + 2].text)))
+      return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string special_value_named(std::string_view source) {
@@ -313,6 +358,7 @@ std::set<std::string> names_asked_for_special_values(std::string_view source) {
 }
 
 bool asks_for_finite_math(std::string_view source) {
+  if (hides_options(source)) return true;
   bool assumes = false;
   for (const Token& token : c_tokens(source)) {
     if (token.kind != TokenKind::string && token.kind != TokenKind::preprocessor) {

@@ -31,7 +31,8 @@ SpecialValues special_values_asked(std::string_view source);
 /// `float v = x[i] * s`, v, x and s. Indices are not among them; what goes through macros and lambdas is not followed.
 std::set<std::string> names_asked_for_special_values(std::string_view source);
 
-/// Whether the text itself gives such flags, by a pragma or an attribute: `#pragma GCC optimize("fast-math")`.
+/// Whether the text itself gives such flags, by a pragma or an attribute: `#pragma GCC optimize("fast-math")`. Options
+/// that a macro makes, `optimize(TEXT_OF(fast-math))`, are taken for such: what they are stands nowhere.
 bool asks_for_finite_math(std::string_view source);
 
 /// Whether the compiler may assume that no value is NaN or infinite, by the last of the flags that says so.

@@ -117,5 +117,20 @@ TEST(SpecialValues, TheLastFlagDecides) {
   EXPECT_FALSE(asks_for_finite_math("__attribute__((optimize(\"no-finite-math-only\"))) int x(); // fast-math"));
 }
 
+TEST(SpecialValues, OptionsMadeByMacros_MayBeFiniteMath) {
+  for (const char* text :
+       {"#define S(x) #x\n__attribute__((optimize(S(fast-math)))) int x();",
+        "#define FAST __attribute__((noinline, __optimize__(S(fast-math))))\nFAST int x();",
+        "#define O optimize\n__attribute__((O(S(fast-math)))) int x();", "[[gnu::optimize(FAST)]] int x();",
+        "__attribute__((optimize(\"fast\" \"-math\"))) int x();", "[[gnu::optimize(\"fast\\055math\")]] int x();",
+        "_Pragma(S(GCC optimize FAST)) int x();", "_Pragma(\"GCC optimize (\\\"fast\\\" \\\"-math\\\")\") int x();"})
+    EXPECT_TRUE(asks_for_finite_math(text)) << text;
+  for (const char* text :
+       {"__attribute__((optimize(3, \"no-math-errno\"))) int x();", "#pragma GCC optimize \"O3\"\nint x();",
+        "#define UNROLL(n) _Pragma(S(GCC unroll n))\nint x();", "_Pragma(\"GCC optimize (\\\"O3\\\")\") int x();",
+        "void optimize(float* x) { step(x, optimize); }"})
+    EXPECT_FALSE(asks_for_finite_math(text)) << text;
+}
+
 }  // namespace
 }  // namespace accelopt::model
