@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <set>
+#include <utility>
 
 #include "base/text.hpp"
 #include "model/c_tokens.hpp"
@@ -189,26 +191,6 @@ bool is_of_limits(const std::vector<Token>& tokens, std::size_t at) {
   return at + 5 < tokens.size() && tokens[at].text == "numeric_limits" && is_special_constant(tokens[at + 5].text);
 }
 
-/// What the question at `at` is about; nothing where there is none.
-std::set<std::string> names_in_question(const std::vector<Token>& tokens, std::size_t at) {
-  std::set<std::string> names;
-  const Token& token = tokens[at];
-  if (token.kind == TokenKind::identifier && is_special_name(token.text) && !is_special_constant(token.text))
-    collect_names(tokens, at + 1, behind_closing(tokens, at + 1), names);
-  if (!is_comparison(token) || at == 0 || at + 1 >= tokens.size()) return names;
-  const std::string left = operand(tokens, at - 1, -1);
-  const std::string right = operand(tokens, at + 1, 1);
-  std::set<std::string> compared;
-  collect_names(left, compared);
-  collect_names(right, compared);
-  const bool itself = left == right && !is_ordering(token);
-  const auto names_special = [&](const std::string& side) {
-    return std::ranges::any_of(c_tokens(side), [](const Token& one) { return is_special_constant(one.text); });
-  };
-  if (itself || names_special(left) || names_special(right) || is_of_limits(tokens, at + 1)) names.merge(compared);
-  return names;
-}
-
 /// What is assigned to the names, by `=` and the like, or passed to a function by one of them, as a helper's parameter.
 void collect_sources(const std::vector<Token>& tokens, std::set<std::string>& names) {
   static const std::set<std::string_view> kControls{"if", "for", "while", "switch"};
@@ -227,10 +209,11 @@ void collect_sources(const std::vector<Token>& tokens, std::set<std::string>& na
                !kControls.contains(tokens[i - 1].text)) {
       const std::size_t end = behind_closing(tokens, i);
       const std::string& function = tokens[i - 1].text;
+      collect_names(tokens, i, end, found);
+      const bool is_of_known = std::ranges::any_of(found, is_known);
       if (end < tokens.size() && tokens[end].text == "{") {  // a definition
-        collect_names(tokens, i, end, found);
-        if (std::ranges::any_of(found, is_known)) names.insert(function);
-      } else if (names.contains(function)) {
+        if (is_of_known) names.insert(function);
+      } else if (names.contains(function) || (function == "memcpy" && is_of_known)) {
         collect_names(tokens, i, end, names);
       }
     }
@@ -241,6 +224,172 @@ void collect_sources(const std::vector<Token>& tokens, std::set<std::string>& na
 std::string_view behind_hashes(std::string_view line) {
   line.remove_prefix(std::min(line.find_first_not_of("# \t"), line.size()));
   return line;
+}
+
+bool is_exponent_mask(const Token& token) {
+  static const std::set<std::string_view> kMasks{
+      "0x7f800000",         "0xff800000", "0x7ff00000", "0xfff00000", "0x7ff0000000000000",
+      "0xfff0000000000000", "0x7f80",     "0xff80",     "0x7c00",     "0xfc00"};
+  if (token.kind != TokenKind::number) return false;
+  std::string digits;
+  for (const char c : token.text) {
+    const char lower = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (lower != '\'' && lower != 'u' && lower != 'l') digits += lower;
+  }
+  return kMasks.contains(digits);
+}
+
+bool is_number(const Token& token, double value) {
+  return token.kind == TokenKind::number && std::strtod(token.text.c_str(), nullptr) == value;
+}
+
+/// Names that are given such a mask: `const uint32_t kExponent = 0x7f800000u`, `#define EXPONENT 0x7f800000u`.
+std::set<std::string> names_of_masks(const std::vector<Token>& tokens) {
+  std::set<std::string> names;
+  for (std::size_t i = 0; i + 2 < tokens.size(); ++i) {
+    const bool is_given = tokens[i + 1].text == "=" || tokens[i + 1].text == "{";
+    if (is_given && is_exponent_mask(tokens[i + 2])) names.insert(tokens[i].text);
+  }
+  for (const Token& token : tokens) {
+    if (token.kind != TokenKind::preprocessor) continue;
+    const std::vector<Token> line = c_tokens(behind_hashes(token.text));
+    if (line.size() > 2 && line[0].text == "define" && std::ranges::any_of(line, is_exponent_mask))
+      names.insert(line[1].text);
+  }
+  return names;
+}
+
+/// Whether the bits of an exponent are all shifted down: of float by 23, of double by 52.
+bool shifts_exponent(const std::vector<Token>& tokens, double by) {
+  for (std::size_t i = 0; i + 1 < tokens.size(); ++i)
+    if (tokens[i].text == ">>" && is_number(tokens[i + 1], by)) return true;
+  return false;
+}
+
+/// Whether one side of the comparison at `at` is about the exponent that NaN and infinity have: `(u & 0x7f800000) ==`.
+bool compares_exponent(const std::vector<Token>& tokens, std::size_t at, const std::set<std::string>& masks) {
+  const bool of_float = shifts_exponent(tokens, 23);
+  const bool of_double = shifts_exponent(tokens, 52);
+  const bool for_equality = !is_ordering(tokens[at]);
+  const auto is_of_exponent = [&](const Token& token) {
+    if (is_exponent_mask(token) || masks.contains(token.text)) return true;
+    return for_equality && ((of_float && is_number(token, 0xff)) || (of_double && is_number(token, 0x7ff)));
+  };
+  // An exponent of zero is that of numbers near to zero, unless its bits were inverted: `(~u & 0x7f800000) == 0`.
+  const auto asks = [&](const std::vector<Token>& side, const std::vector<Token>& other) {
+    const bool is_inverted =
+        std::ranges::any_of(side, [](const Token& one) { return one.text == "~" || one.text == "^"; });
+    const bool is_zero = other.size() == 1 && is_number(other.front(), 0);
+    return std::ranges::any_of(side, is_of_exponent) && (is_inverted || !is_zero);
+  };
+  const std::vector<Token> left = c_tokens(operand(tokens, at - 1, -1));
+  const std::vector<Token> right = c_tokens(operand(tokens, at + 1, 1));
+  return asks(left, right) || asks(right, left);
+}
+
+/// Whether one side of the comparison at `at` is `v * 0`, which is zero unless v is NaN or infinite.
+bool compares_times_zero(const std::vector<Token>& tokens, std::size_t at) {
+  if (is_ordering(tokens[at])) return false;
+  const auto has = [](const std::vector<Token>& side) {
+    for (std::size_t i = 1; i + 1 < side.size(); ++i)
+      if (side[i].text == "*" && (is_number(side[i - 1], 0) || is_number(side[i + 1], 0))) return true;
+    return false;
+  };
+  return has(c_tokens(operand(tokens, at - 1, -1))) || has(c_tokens(operand(tokens, at + 1, 1)));
+}
+
+/// Whether the largest finite value stands at `at`: FLT_MAX, `std::numeric_limits<float>::max()`.
+bool is_largest(const std::vector<Token>& tokens, std::size_t at) {
+  static const std::set<std::string_view> kNames{"FLT_MAX", "DBL_MAX", "__FLT_MAX__", "__DBL_MAX__"};
+  constexpr double kAboutLargestFloat = 3.4e38;
+  const Token& token = tokens[at];
+  if (kNames.contains(token.text)) return true;
+  if (token.kind == TokenKind::number) return std::strtod(token.text.c_str(), nullptr) >= kAboutLargestFloat;
+  if (at < 5 || (token.text != "max" && token.text != "lowest")) return false;
+  return tokens[at - 5].text == "numeric_limits" &&
+         (tokens[at - 3].text == "float" || tokens[at - 3].text == "double") && tokens[at - 1].text == "::";
+}
+
+/// What is compared by order with the largest finite value at `at`, as `fabsf(v) > FLT_MAX`.
+std::set<std::string> names_beside_largest(const std::vector<Token>& tokens, std::size_t at) {
+  std::set<std::string> names;
+  if (!is_largest(tokens, at)) return names;
+  std::size_t behind = at + 1;
+  if (behind + 1 < tokens.size() && tokens[behind].text == "(") behind += 2;
+  if (behind + 1 < tokens.size() && is_ordering(tokens[behind])) collect_names(operand(tokens, behind + 1, 1), names);
+  std::size_t before = tokens[at].text == "max" || tokens[at].text == "lowest" ? at - 5 : at;
+  while (before > 0 && (tokens[before - 1].text == "-" || tokens[before - 1].text == "::" ||
+                        tokens[before - 1].text == "std" || tokens[before - 1].text == "("))
+    --before;
+  if (before > 1 && is_ordering(tokens[before - 1])) collect_names(operand(tokens, before - 2, -1), names);
+  return names;
+}
+
+/// Where the statement around `at` begins, and behind its end.
+std::pair<std::size_t, std::size_t> statement_around(const std::vector<Token>& tokens, std::size_t at) {
+  const auto ends = [&](std::size_t place) {
+    return tokens[place].text == ";" || tokens[place].text == "{" || tokens[place].text == "}";
+  };
+  std::size_t begin = at;
+  while (begin > 0 && !ends(begin - 1)) --begin;
+  while (at < tokens.size() && !ends(at)) ++at;
+  return {begin, at};
+}
+
+/// What is compared with the largest finite value, without what begins there, as a minimum: `best = FLT_MAX`.
+std::set<std::string> names_asked_for_overflow(const std::vector<Token>& tokens) {
+  std::set<std::string> compared;
+  std::set<std::pair<std::size_t, std::size_t>> asking;
+  std::set<std::pair<std::size_t, std::size_t>> giving;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (!is_largest(tokens, i)) continue;
+    const std::set<std::string> beside = names_beside_largest(tokens, i);
+    (beside.empty() ? giving : asking).insert(statement_around(tokens, i));
+    compared.insert(beside.begin(), beside.end());
+  }
+  std::set<std::string> begun;
+  for (const auto& [begin, end] : giving)
+    if (!asking.contains({begin, end})) collect_names(tokens, begin, end, begun);
+  std::set<std::string> names;
+  for (const std::string& name : compared) {
+    std::set<std::string> sources{name};
+    for (std::size_t known = 0; known != sources.size();) {
+      known = sources.size();
+      collect_sources(tokens, sources);
+    }
+    if (std::ranges::none_of(sources, [&](const std::string& one) { return begun.contains(one); })) names.insert(name);
+  }
+  return names;
+}
+
+/// Whether the operator at `at` asks for NaN or infinity and names neither: by bits, `v - v`, or `v * 0 != 0`.
+bool asks_without_name(const std::vector<Token>& tokens, std::size_t at, const std::set<std::string>& masks) {
+  if (at == 0 || at + 1 >= tokens.size() || tokens[at].kind != TokenKind::punctuator) return false;
+  if (tokens[at].text == "-") return compares_with_itself(tokens, at);
+  return is_comparison(tokens[at]) && (compares_exponent(tokens, at, masks) || compares_times_zero(tokens, at));
+}
+
+/// What the question at `at` is about; nothing where there is none.
+std::set<std::string> names_in_question(const std::vector<Token>& tokens, std::size_t at,
+                                        const std::set<std::string>& masks) {
+  std::set<std::string> names;
+  const Token& token = tokens[at];
+  if (token.kind == TokenKind::identifier && is_special_name(token.text) && !is_special_constant(token.text))
+    collect_names(tokens, at + 1, behind_closing(tokens, at + 1), names);
+  const bool without_name = asks_without_name(tokens, at, masks);
+  if ((!is_comparison(token) && !without_name) || at == 0 || at + 1 >= tokens.size()) return names;
+  const std::string left = operand(tokens, at - 1, -1);
+  const std::string right = operand(tokens, at + 1, 1);
+  std::set<std::string> compared;
+  collect_names(left, compared);
+  collect_names(right, compared);
+  const bool itself = left == right && !is_ordering(token);
+  const auto names_special = [&](const std::string& side) {
+    return std::ranges::any_of(c_tokens(side), [](const Token& one) { return is_special_constant(one.text); });
+  };
+  if (without_name || itself || names_special(left) || names_special(right) || is_of_limits(tokens, at + 1))
+    names.merge(compared);
+  return names;
 }
 
 /// Whether the options in a text, as "fast-math", leave finite math assumed: the last one that says something of it.
@@ -260,12 +409,14 @@ bool assumes_after(std::string_view text, bool assumes) {
 
 /// Whether `optimize` at `at` is an attribute or a pragma, or goes into a macro.
 bool names_options(const std::vector<Token>& tokens, std::size_t at) {
-  static const std::set<std::string_view> kBeforeAttribute{"(", ",", "::", ":"};
   const Token& token = tokens[at];
   if (token.kind != TokenKind::identifier || (token.text != "optimize" && token.text != "__optimize__")) return false;
   if (tokens.front().text == "define") return true;
   if (at == 0 || tokens[at - 1].text == "GCC") return at > 0;
-  return kBeforeAttribute.contains(tokens[at - 1].text) && at + 1 < tokens.size() && tokens[at + 1].text == "(";
+  const std::string& before = tokens[at - 1].text;
+  const bool is_of_gnu = at > 1 && (tokens[at - 2].text == "gnu" || tokens[at - 2].text == "__gnu__");
+  const bool may_be_attribute = before == "(" || before == "," || ((before == ":" || before == "::") && is_of_gnu);
+  return may_be_attribute && at + 1 < tokens.size() && tokens[at + 1].text == "(";
 }
 
 /// Whether only numbers and plain strings stand from `at` on, with commas between them: `("O3", "fast-math")`.
@@ -328,11 +479,14 @@ bool may_handle_nan(std::string_view source) {
     if (token.kind == TokenKind::identifier && passes_over_nan(token.text)) return true;
     if (negates_comparison(tokens, i)) return true;
   }
-  return compares_in_three_ways(tokens) || !special_value_named(source).empty();
+  return compares_in_three_ways(tokens) || !special_value_named(source).empty() ||
+         special_values_asked(source) != SpecialValues::not_asked;
 }
 
 SpecialValues special_values_asked(std::string_view source) {
   const std::vector<Token> tokens = c_tokens(source);
+  if (!names_asked_for_overflow(tokens).empty()) return SpecialValues::asked;
+  const std::set<std::string> masks = names_of_masks(tokens);
   SpecialValues out = compares_in_three_ways(tokens) ? SpecialValues::maybe_nan : SpecialValues::not_asked;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const Token& token = tokens[i];
@@ -340,6 +494,7 @@ SpecialValues special_values_asked(std::string_view source) {
     const bool is_name = token.kind == TokenKind::identifier && is_special_name(token.text);
     if (is_name && (!is_special_constant(token.text) || is_compared(tokens, i))) return SpecialValues::asked;
     if ((token.text == "!=" || token.text == "==") && compares_with_itself(tokens, i)) return SpecialValues::asked;
+    if (asks_without_name(tokens, i, masks)) return SpecialValues::asked;
     const bool passes_over = token.kind == TokenKind::identifier && passes_over_nan(token.text);
     if (passes_over || negates_comparison(tokens, i)) out = std::max(out, SpecialValues::maybe_nan);
   }
@@ -348,8 +503,9 @@ SpecialValues special_values_asked(std::string_view source) {
 
 std::set<std::string> names_asked_for_special_values(std::string_view source) {
   const std::vector<Token> tokens = c_tokens(source);
-  std::set<std::string> names;
-  for (std::size_t i = 0; i < tokens.size(); ++i) names.merge(names_in_question(tokens, i));
+  const std::set<std::string> masks = names_of_masks(tokens);
+  std::set<std::string> names = names_asked_for_overflow(tokens);
+  for (std::size_t i = 0; i < tokens.size(); ++i) names.merge(names_in_question(tokens, i, masks));
   for (std::size_t known = 0; known != names.size();) {
     known = names.size();
     collect_sources(tokens, names);

@@ -16,14 +16,14 @@ namespace accelopt::model {
 std::string special_value_named(std::string_view source);
 
 /// Whether what a C-family text does with NaN may be meant, though it names none: as above, or by fmax and the like,
-/// `!(a < b)`, or `a < b` beside `a >= b`. Whether it is, only a call with NaN tells.
+/// `!(a < b)`, `a < b` beside `a >= b`, or what special_values_asked finds. Whether it is, only a call with NaN tells.
 bool may_handle_nan(std::string_view source);
 
 /// What a C-family text means to do with special values that it is given.
 enum class SpecialValues {
   not_asked,  ///< nothing that is seen; an infinity from which a maximum begins, or a result of NaN, asks nothing
   maybe_nan,  ///< fmax and the like, `!(a < b)`, or `a < b` beside `a >= b`
-  asked       ///< it asks by isnan and the like, or compares a value with itself or with infinity
+  asked       ///< by isnan and the like, a comparison with itself, infinity or FLT_MAX, `v - v`, or exponents' bits
 };
 SpecialValues special_values_asked(std::string_view source);
 

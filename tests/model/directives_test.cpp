@@ -77,6 +77,27 @@ TEST(SpecialValues, WhatIsAskedOfInputs_IsToldFromConstants) {
     EXPECT_EQ(special_values_asked(text), SpecialValues::not_asked) << text;
 }
 
+TEST(SpecialValues, QuestionsWithoutNames_AreSeen) {
+  for (const char* text :
+       {"memcpy(&u, &v, 4); return (u & 0x7f800000u) == 0x7F800000u;", "if ((u & 0x7fffffffu) >= 0x7f800000UL) v = 0;",
+        "const uint32_t kMask = 0x7f800000u; if ((u & kMask) == kMask) v = 0;",
+        "#define EXPONENT 0x7ff0000000000000ULL\nif ((u & EXPONENT) == EXPONENT) v = 0;",
+        "int e = (u >> 23) & 0xff; if (e == 255) v = 0;", "return (h & 0x7c00) != 0x7c00;",
+        "if ((~u & 0x7f800000) == 0) v = 0;", "if (x[i] - x[i] != 0.0f) y = 0;", "float d = v - v; y = d == 0 ? v : 0;",
+        "y = v * 0.0f == 0.0f ? v : 0;", "y = fabsf(x[i]) > FLT_MAX ? 0 : x[i];",
+        "if (std::numeric_limits<float>::max() < v) v = 0;",
+        "if (std::abs(v) <= std::numeric_limits<double>::max()) s += v;", "if (fabsf(v) <= 3.402823466e38f) s += v;",
+        "float m = -FLT_MAX; if (x[i] <= FLT_MAX && x[i] > m) m = x[i];", "y = v > FLT_MAX ? FLT_MAX : v;"})
+    EXPECT_EQ(special_values_asked(text), SpecialValues::asked) << text;
+  for (const char* text :
+       {"float best = FLT_MAX; if (d < best) best = d; if (best < FLT_MAX) y = best;",
+        "std::fill(best, best + n, std::numeric_limits<float>::max()); float b = best[i]; y = b < FLT_MAX ? b : 0;",
+        "int e = ((u & 0x7f800000u) >> 23) - 127;", "if ((u & 0x7f800000u) == 0) u = 0;",
+        "q = v > std::numeric_limits<int8_t>::max() ? 127 : v;", "y = v > 255 ? 255 : v; k = u >> 23;",
+        "d = a * x - x; e = p->x - x; n = n - n % 8;", "if (x * 0.5f == 0) y = 1;"})
+    EXPECT_EQ(special_values_asked(text), SpecialValues::not_asked) << text;
+}
+
 TEST(SpecialValues, WhatIsAsked_IsFollowedToWhereItComesFrom) {
   const auto asked = [](const char* text, const char* name) {
     return names_asked_for_special_values(text).contains(name);
@@ -87,7 +108,9 @@ TEST(SpecialValues, WhatIsAsked_IsFollowedToWhereItComesFrom) {
   for (const char* text : {"const float* row = x + r * n; float v = row[i]; if (v != v) v = 0;",
                            "float v = 2.0f * f(x[i], s); if (v == -INFINITY) v = 0;",
                            "float fix(float v) { return isnan(v) ? 0 : v; }\nvoid kernel() { q[i] = fix(x[i]); }",
-                           "if (x[i] < std::numeric_limits<float>::infinity()) q[i] = x[i] + s[i];"})
+                           "if (x[i] < std::numeric_limits<float>::infinity()) q[i] = x[i] + s[i];",
+                           "uint32_t u; memcpy(&u, &x[i], 4); q[i] = (u & 0x7f800000) == 0x7f800000 ? 0 : s[i];",
+                           "q[i] = x[i] - x[i] != 0 ? 0 : s[i];", "q[i] = fabsf(x[i]) > FLT_MAX ? 0 : s[i];"})
     EXPECT_TRUE(asked(text, "x")) << text;
   for (const char* text : {"float m = -INFINITY; q[i] = x[i];", "v = fmaxf(x[i], 0);",
                            "float fix(float v) { return isnan(v) ? 0 : v; }\nvoid kernel() { q[i] = x[i]; y[i] = "
@@ -128,7 +151,7 @@ TEST(SpecialValues, OptionsMadeByMacros_MayBeFiniteMath) {
   for (const char* text :
        {"__attribute__((optimize(3, \"no-math-errno\"))) int x();", "#pragma GCC optimize \"O3\"\nint x();",
         "#define UNROLL(n) _Pragma(S(GCC unroll n))\nint x();", "_Pragma(\"GCC optimize (\\\"O3\\\")\") int x();",
-        "void optimize(float* x) { step(x, optimize); }"})
+        "void optimize(float* x) { step(x, optimize); }", "void Model::optimize(float* x) { x[0] = 0; }"})
     EXPECT_FALSE(asks_for_finite_math(text)) << text;
 }
 
