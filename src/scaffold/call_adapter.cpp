@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "scaffold/drawn_values.hpp"
+#include "scaffold/null_tests.hpp"
 #include "scaffold/parameter_type.hpp"
 #include "scaffold/unknown_extents.hpp"
 #include "scaffold/verified_sizes.hpp"
@@ -115,7 +116,8 @@ class Adapter {
     }
     TRY(refuse_fixed_tensors(task_));
     std::string condition = joined(joined(constants_hold(), sizes_hold()), sizes_are_verified());
-    condition = joined(joined(condition, scalars_are_verified()), tensors_are_disjoint(is_disjoint));
+    condition = joined(joined(condition, scalars_are_verified()), pointers_are_given());
+    condition = joined(condition, tensors_are_disjoint(is_disjoint));
     const std::string indent = condition.empty() ? "  " : "    ";
     const std::string declared = result.empty() ? "" : function_.return_type + " " + result + " = 0;\n" + indent;
     const std::string call = indent + declared + callee + "(" + arguments + ");\n";
@@ -281,6 +283,14 @@ class Adapter {
       const ScalarParameter scalar{parameter->name, parameter->value_type};
       condition = joined(condition, values_are_drawn(task_, input, scalar, language_));
     }
+    return condition;
+  }
+
+  /// That no pointer is null for which the old body may be called with null: the task gives kernels every tensor.
+  std::string pointers_are_given() const {
+    std::string condition;
+    for (const std::string& name : parameters_tested_for_null(unit_, function_))
+      condition = joined(condition, name + (language_ == Language::c ? " != 0" : " != nullptr"));
     return condition;
   }
 

@@ -17,6 +17,7 @@
 #include "scaffold/extract.hpp"
 #include "scaffold/index_ranges.hpp"
 #include "scaffold/kernel_text.hpp"
+#include "scaffold/null_tests.hpp"
 #include "scaffold/openmp.hpp"
 #include "scaffold/operator_task.hpp"
 #include "scaffold/own_precision.hpp"
@@ -386,6 +387,15 @@ std::string note_on_unknown(const std::vector<std::string>& axes, const std::str
       function, base::joined(axes, ", "));
 }
 
+/// Says what becomes of callers that pass null, of which the task knows nothing.
+std::string note_on_null(const std::vector<std::string>& parameters, const std::string& function) {
+  return fmt::format(
+      "{0} tests {1} for null: the task always gives kernels {1}, and the patch calls the winner only where {1} {2} "
+      "not "
+      "null. Callers that pass null get your own code; to make that faster, make a task of the function without {1}",
+      function, base::joined(parameters, " and "), parameters.size() > 1 ? "are" : "is");
+}
+
 Result<Draft> make_draft(const syntax::Clang& clang, const ScaffoldOptions& options, const std::string& source,
                          model::Language language) {
   TRY_ASSIGN(Stated stated, parse_stated(options.stated));
@@ -441,6 +451,8 @@ Result<Draft> make_draft(const syntax::Clang& clang, const ScaffoldOptions& opti
   const std::vector<std::string> unknown = unknown_extents(draft.task, extracted, *original);
   if (!unknown.empty() && !model::variable_axes(draft.task.definition).empty())
     draft.notes.push_back(note_on_unknown(unknown, extract.function));
+  if (const auto tested = parameters_tested_for_null(extracted, *original); !tested.empty())
+    draft.notes.push_back(note_on_null(tested, extract.function));
   TomlDraft toml =
       task_toml(signature, stated, draft.task, unknown.empty() ? TensorLengths::known : TensorLengths::unknown);
   draft.toml = std::move(toml.text);
