@@ -2,6 +2,7 @@
 #include "model/task.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "base/expression.hpp"
 #include "base/hash.hpp"
@@ -51,6 +52,24 @@ std::vector<std::string> variable_axes(const Definition& definition) {
     if (!axis.value) names.push_back(axis.name);
   }
   return names;
+}
+
+std::vector<std::pair<std::string, std::string>> equal_axes(const Task& task) {
+  std::map<std::vector<std::int64_t>, std::string> first_with;
+  std::vector<std::pair<std::string, std::string>> equal;
+  for (const std::string& axis : variable_axes(task.definition)) {
+    if (task.entry && !derived_extent(*task.entry, axis).empty()) continue;
+    std::vector<std::int64_t> extents;
+    for (const Workload& workload : task.workloads) {
+      const auto found = workload.axes.find(axis);
+      if (found != workload.axes.end()) extents.push_back(found->second);
+    }
+    const bool is_one = std::adjacent_find(extents.begin(), extents.end(), std::not_equal_to<>()) == extents.end();
+    if (is_one || extents.size() != task.workloads.size()) continue;
+    const auto [first, is_new] = first_with.emplace(std::move(extents), axis);
+    if (!is_new) equal.emplace_back(axis, first->second);
+  }
+  return equal;
 }
 
 const InitSpec& init_of(const Workload& workload, const TensorSpec& input) {

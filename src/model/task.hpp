@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/json.hpp"
@@ -124,6 +125,9 @@ std::int64_t element_count(const TensorSpec& tensor, const AxisValues& axes);
 std::vector<std::int64_t> shape_of(const TensorSpec& tensor, const AxisValues& axes);
 /// Names of the variable axes, in calling order.
 std::vector<std::string> variable_axes(const Definition& definition);
+/// Variable axes, each with an earlier one that has the same extents in every workload, where these differ; without
+/// those that a call gives by an expression. Nothing tells whether a kernel takes the one for the other.
+std::vector<std::pair<std::string, std::string>> equal_axes(const Task& task);
 /// How the workload draws the input; its arguments may be expressions over the axes.
 const InitSpec& init_of(const Workload& workload, const TensorSpec& input);
 /// Whether a kernel is given the input as a parameter of its own: an inout tensor comes with the outputs.

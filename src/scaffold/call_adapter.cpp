@@ -234,6 +234,7 @@ class Adapter {
       if (verified.largest < largest_argument(verified.axis))
         condition = joined(condition, extent + " <= " + std::to_string(verified.largest));
     }
+    for (const auto& [axis, other] : model::equal_axes(task_)) condition = joined(condition, are_equal(axis, other));
     std::set<std::string> products;
     for (const auto* tensors : {&task_.definition.outputs, &task_.definition.inputs}) {
       for (const model::TensorSpec& tensor : *tensors) {
@@ -244,6 +245,17 @@ class Adapter {
       }
     }
     return condition;
+  }
+
+  /// Types that differ are made wide: compilers warn of comparing an int with a size_t.
+  std::string are_equal(const std::string& axis, const std::string& other) const {
+    const syntax::Parameter* const one = parameter_of(axis);
+    const syntax::Parameter* const two = parameter_of(other);
+    std::set<std::string> divisors;
+    const std::string left = extent_of(axis, divisors);
+    const std::string right = extent_of(other, divisors);
+    const bool are_alike = one != nullptr && two != nullptr && one->value_type == two->value_type;
+    return are_alike ? left + " == " + right : wide(left) + " == " + wide(right);
   }
 
   /// That all sizes together are those of one workload: where a tensor's length cannot be known, nothing says that the

@@ -66,6 +66,19 @@ bool is_looped_over(const std::string& spelling, const std::string& source) {
   return std::regex_search(source, std::regex(R"((?:<|!=)=?\s*)" + spelling + R"((?=\s*[;)&|]))"));
 }
 
+/// Whether the source goes from row to row by the axis: `i * lda`.
+bool is_stride(const std::string& spelling, const std::string& source) {
+  if (spelling.empty()) return false;
+  return std::regex_search(source, std::regex(spelling + R"(\s*\*|\*\s*(?:\(\w+\)\s*)?)" + spelling + R"((?!\w))"));
+}
+
+/// Whether the source compares the two axes: it may not take them different then.
+bool are_compared(const std::string& one, const std::string& other, const std::string& source) {
+  const std::string sign = R"(\s*[!=<>]=?\s*)";
+  const std::string end = R"((?!\w))";
+  return std::regex_search(source, std::regex(one + sign + other + end + "|" + other + sign + one + end));
+}
+
 /// Whether nothing depends on how long the axis is beyond a few elements.
 bool may_be_small(const std::string& spelling, const std::string& source) {
   const std::regex difference(spelling + R"(\s*-=?\s*(\w+))");
@@ -87,7 +100,11 @@ struct Growing {
   std::int64_t step = 1;
   std::int64_t steps = 1;  ///< raced
   std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  std::string spelling{};
+  bool is_looped = false;
+  bool is_row_stride = false;  ///< and not looped over: any length from what is looped over on will do
 
+  [[nodiscard]] std::int64_t raced() const { return step * steps; }
   [[nodiscard]] std::int64_t times(std::int64_t factor) const { return step * ((steps * factor) | 1); }
 };
 
@@ -153,12 +170,51 @@ CallSize size_of_call(const Signature& signature, std::map<std::string, std::int
   return size;
 }
 
+/// Lets axes differ that are raced equal, in whole steps upwards, each after those that it may have to be as long as.
+class Parting {
+ public:
+  Parting(const std::vector<Growing>& axes, const std::string& source) : axes_(axes), source_(source) {
+    for (std::size_t i = 0; i < axes.size(); ++i) order_.push_back(i);
+    std::stable_partition(order_.begin(), order_.end(), [&](std::size_t i) { return !axes[i].is_row_stride; });
+  }
+
+  /// `extents` are those of the axes, in their order.
+  void part(std::vector<std::pair<std::string, std::int64_t>>& extents) const {
+    for (auto place = order_.begin(); place != order_.end(); ++place) {
+      const Growing& axis = axes_[*place];
+      std::int64_t& own = extents[*place].second;
+      const auto is_too_short = [&](std::size_t earlier) {
+        const Growing& other = axes_[earlier];
+        const std::int64_t extent = extents[earlier].second;
+        if (axis.is_row_stride && other.raced() <= axis.raced() && extent > own) return true;
+        return other.raced() == axis.raced() && extent == own && may_differ(axis, other);
+      };
+      while (own + 2 * axis.step <= axis.most && std::any_of(order_.begin(), place, is_too_short)) own += 2 * axis.step;
+    }
+  }
+
+ private:
+  [[nodiscard]] bool may_differ(const Growing& axis, const Growing& earlier) const {
+    if (are_compared(axis.spelling, earlier.spelling, source_)) return false;
+    if (axis.is_row_stride) return true;
+    // What is neither looped over nor a stride, and longer, may be a sum of lengths.
+    const bool may_be_sum = std::any_of(axes_.begin(), axes_.end(), [&](const Growing& one) {
+      return !one.is_looped && !one.is_row_stride && one.raced() > axis.raced();
+    });
+    return axis.is_looped && earlier.is_looped && !may_be_sum;
+  }
+
+  const std::vector<Growing>& axes_;
+  const std::string& source_;
+  std::vector<std::size_t> order_;
+};
+
 /// The largest sizes that a check can afford, up to kLargerBy times the raced elements; none: twice the raced extents
 /// are too many.
 std::optional<MadeWorkload> large_workload(const Signature& signature, const std::vector<Growing>& axes) {
   const auto size_at = [&](std::int64_t factor) {
     std::map<std::string, std::int64_t> extents;
-    for (const Growing& axis : axes) extents[axis.name] = factor == 1 ? axis.step * axis.steps : axis.times(factor);
+    for (const Growing& axis : axes) extents[axis.name] = factor == 1 ? axis.raced() : axis.times(factor);
     return size_of_call(signature, extents);
   };
   const double raced = size_at(1).elements;
@@ -217,15 +273,25 @@ std::vector<MadeWorkload> made_workloads(const Signature& signature, const std::
     }
     is_new = is_new || may_grow;
     all_may_grow = all_may_grow && may_grow;
-    all_are_looped_over = all_are_looped_over && is_looped_over(spelling, source);
+    const bool is_looped = is_looped_over(spelling, source);
+    all_are_looped_over = all_are_looped_over && is_looped;
     all_may_be_small = all_may_be_small && may_be_small(spelling, source);
-    growing.push_back({axis.name, step, steps, most_of_type(signature, axis)});
+    const std::int64_t most = most_of_type(signature, axis);
+    growing.push_back({axis.name, step, steps, may_grow ? most : std::min(most, raced), spelling, is_looped,
+                       !is_looped && is_stride(spelling, source)});
   }
   if (race.extents.empty()) return {race};
+  const Parting parting(growing, source);
+  if (lengths == TensorLengths::known) {
+    for (MadeWorkload* const workload : {&check, &small, &held_out}) parting.part(workload->extents);
+  }
   std::vector<MadeWorkload> made{race, check};
   if (all_are_looped_over && all_may_be_small && small.extents != check.extents) made.push_back(small);
   if (all_are_looped_over && all_may_grow) {
-    if (auto large = large_workload(signature, growing)) made.push_back(std::move(*large));
+    if (auto large = large_workload(signature, growing)) {
+      parting.part(large->extents);
+      made.push_back(std::move(*large));
+    }
   }
   if (is_new) made.push_back(held_out);
   std::vector<MadeWorkload> complete;

@@ -25,8 +25,11 @@ enum class TensorLengths { known, unknown };
 /// a kernel, loops over each variable axis, a large one is added, with up to 16 times the elements, as far as checking
 /// it is cheap; and a small one, where it computes no extent from another. Extents that it divides by a constant, or
 /// takes the remainder of, stay multiples of that constant.
-/// Where lengths are unknown, no extent is over the raced one, for which constant lengths were stated. An axis that has
-/// room in an array of the function's own is never longer than when raced either, since a longer one may not fit.
+/// Axes that are raced equal differ in the other workloads where the function loops over both without comparing them,
+/// or strides by one of them: the stride is the longer one.
+/// Where lengths are unknown, they stay equal, and no extent is over the raced one, for which constant lengths were
+/// stated. An axis that has room in an array of the function's own is never longer than when raced either, since a longer
+/// one may not fit.
 std::vector<MadeWorkload> made_workloads(const Signature& signature, const std::string& baseline,
                                          TensorLengths lengths = TensorLengths::known);
 

@@ -44,6 +44,9 @@ std::string note_on_sizes(const model::Task& task, const std::vector<std::string
                : fmt::format("{} from {} to {}", extents.axis, extents.smallest, extents.largest);
   });
   if (sizes.empty()) return "";
+  const std::string equal = base::joined(model::equal_axes(task), "", [](const auto& pair) {
+    return fmt::format(", with {} = {}", pair.first, pair.second);
+  });
   if (!unknown.empty())
     return fmt::format(
         "{}: the patch calls the winner for exactly the sizes of the workloads, because nothing in a call says how "
@@ -52,9 +55,9 @@ std::string note_on_sizes(const model::Task& task, const std::vector<std::string
         "it",
         task.entry->function, base::joined(unknown, ", "));
   return fmt::format(
-      "{}: the patch calls the winner for {}, the sizes on which it was verified; all other calls run your own code. "
+      "{}: the patch calls the winner for {}{}, the sizes on which it was verified; all other calls run your own code. "
       "For others, add a workload with role = \"check\" to task.toml and search again",
-      task.entry->function, sizes);
+      task.entry->function, sizes, equal);
 }
 
 }  // namespace accelopt::scaffold

@@ -162,6 +162,12 @@ class Linter {
       report(Severity::advice, "workloads",
              "none has role = \"held_out\"; add one with sizes of its own, or a kernel for these sizes only will pass");
     }
+    for (const auto& [axis, other] : model::equal_axes(task_)) {
+      report(Severity::advice, "workloads",
+             axis + " and " + other +
+                 " are equal in each; let them differ in one, where the operator allows it, or a kernel that takes one "
+                 "for the other will pass");
+    }
     for (std::size_t i = 0; i < task_.workloads.size(); ++i) check_workload(i);
   }
 

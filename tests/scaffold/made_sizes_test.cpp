@@ -3,6 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include "scaffold/extract.hpp"
+#include "scaffold/programs.hpp"
+#include "scaffold/scaffold.hpp"
+#include "scaffold/winner_patch.hpp"
+#include "suites/task_folder.hpp"
+
 namespace accelopt::scaffold {
 namespace {
 
@@ -75,11 +81,57 @@ TEST(MadeSizes, AreLargeAsFarAsThatIsCheap) {
     const std::size_t begin = text.find("large");
     return begin == std::string::npos ? "none" : text.substr(begin, text.find(';', begin) - begin);
   };
-  EXPECT_EQ(large(64, 64, 64), "large m=129 n=129 K=129") << "without tensors, all axes are counted";
+  EXPECT_EQ(large(64, 64, 64), "large m=129 n=131 K=133") << "without tensors, all axes are counted";
   EXPECT_EQ(large(256, 256, 256), "none");
   EXPECT_EQ(large(64, 64, 64, "float row[64];"), "none") << "a longer row may not fit";
-  EXPECT_EQ(large(64, 64, 64, "float row[32];"), "large m=129 n=129 K=129");
+  EXPECT_EQ(large(64, 64, 64, "float row[32];"), "large m=129 n=131 K=133");
   EXPECT_EQ(made({{"n", 1 << 24}}, "for (int i = 0; i < n; ++i) y[i] = x[i];").find("large"), std::string::npos);
+}
+
+TEST(MadeSizes, OfAxesThatAreRacedEqual_Differ) {
+  const std::string loops = "for (i = 0; i < M; ++i) for (j = 0; j < N; ++j) y[j * M + i] = x[i * N + j];";
+  EXPECT_EQ(made({{"M", 64}, {"N", 64}}, loops),
+            "race M=64 N=64; check M=61 N=63; small M=7 N=9; large M=257 N=259; held_out M=97 N=99");
+  EXPECT_EQ(
+      made({{"M", 64}, {"lda", 64}, {"N", 64}}, "for (i = 0; i < M; ++i) for (j = 0; j < N; ++j) s += x[i * lda + j];"),
+      "race M=64 lda=64 N=64; check M=61 lda=65 N=63; held_out M=97 lda=101 N=99");
+  EXPECT_EQ(
+      made({{"M", 64}, {"N", 64}, {"ld", 65}}, "for (i = 0; i < M; ++i) for (j = 0; j < N; ++j) s += x[i * ld + j];"),
+      "race M=64 N=64 ld=65; check M=61 N=63 ld=63; held_out M=97 N=99 ld=99");
+  EXPECT_EQ(made({{"M", 64}, {"N", 64}}, "assert(N % 32 == 0);" + loops),
+            "race M=64 N=64; check M=61 N=32; small M=7 N=32; large M=193 N=224; held_out M=97 N=96");
+}
+
+TEST(MadeSizes, OfAxesThatMayHaveToBeEqual_StayEqual) {
+  EXPECT_EQ(made({{"n", 64}, {"m", 64}}, "for (i = 0; i < n; ++i) y[i] = x[i];"),
+            "race n=64 m=64; check n=61 m=61; held_out n=97 m=97");
+  EXPECT_EQ(made({{"n", 64}, {"m", 64}}, "if (n != m) return; for (i = 0; i < n; ++i) for (j = 0; j < m; ++j) f();"),
+            "race n=64 m=64; check n=61 m=61; small n=7 m=7; large n=257 m=257; held_out n=97 m=97");
+}
+
+TEST(MadeSizes, AxesThatWereNeverDifferent_HaveToBeEqualInAPatch) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const Repository repository("copy.c",
+                              "void copy(const float* restrict x, float* restrict y, int rows, int ld, long n) {\n"
+                              "  for (int i = 0; i < rows; ++i)\n"
+                              "    for (int j = 0; j < n; ++j) y[i * n + j] = x[i * ld + j];\n}\n");
+  ScaffoldOptions options;
+  options.file = repository.file();
+  options.function = "copy";
+  options.stated = {{"x=rows,ld"}, {"y=rows,n"}, {}, {"rows=64", "ld=64", "n=64"}, {}, {"x=normal(0, 1)"}};
+  options.folder = repository.path() / "task";
+  ASSERT_TRUE(scaffold_task(*clang, options).has_value());
+  auto task = suites::load_task(options.folder);
+  ASSERT_TRUE(task.has_value()) << task.error().message;
+  const auto apart = make_winner_patch({{*task, task->baseline, options.folder, {}}});
+  ASSERT_TRUE(apart.has_value()) << apart.error().message;
+  EXPECT_EQ(diff_of(*apart).find("ld == "), std::string::npos) << "init lets them differ\n" << diff_of(*apart);
+  for (model::Workload& workload : task->workloads) workload.axes["ld"] = workload.axes["n"] = workload.axes["rows"];
+  const auto equal = make_winner_patch({{*task, task->baseline, options.folder, {}}});
+  ASSERT_TRUE(equal.has_value()) << equal.error().message;
+  EXPECT_NE(diff_of(*equal).find(" && ld == rows && (int64_t)n == (int64_t)rows"), std::string::npos)
+      << diff_of(*equal);
 }
 
 }  // namespace

@@ -163,6 +163,15 @@ TEST(Lint, WorkloadsThatProveLittle) {
   expect_one(task, Severity::advice, "tasks/scale/task.toml: workloads[1].axes: inputs and outputs take 2929 MiB");
 }
 
+TEST(Lint, AxesThatAreEqualEverywhere_AreNamed) {
+  model::Task task = sound_task();
+  task.definition.axes.push_back({"N", std::nullopt});
+  for (model::Workload& workload : task.workloads) workload.axes["N"] = workload.axes["M"];
+  expect_one(task, Severity::advice, "tasks/scale/task.toml: workloads: N and M are equal in each");
+  task.workloads[1].axes["N"] += 2;
+  EXPECT_TRUE(lint(task).empty());
+}
+
 TEST(Lint, InputsThatProveLittle) {
   model::Task task = sound_task();
   using model::Family;
