@@ -15,7 +15,7 @@ from triton._C.libtriton import ir
 from triton.runtime import interpreter
 from triton.runtime.jit import mangle_type
 
-from . import hooks, operators
+from . import combining, hooks, operators
 from .dtypes import BY_NAME
 from .errors import refuse
 from .hooks import make_ready
@@ -289,6 +289,7 @@ def install(arch: int) -> None:
     for owner, name in ((interpreter.ReduceOps, "sum"), (interpreter.ReduceOps, "min_max"), (interpreter.ScanOps, "cumsum"),
                         (interpreter.ScanOps, "cumprod")):
         setattr(owner, name, reduced(getattr(owner, name)))
+    combining.install()
     without_overlap()
     interpreter._convert_float = convert
     interpreter._patch_lang_tensor = patched_tensor(interpreter._patch_lang_tensor)

@@ -210,6 +210,42 @@ def run(x, z):
                            {"x": bf16([1.5, -2.0, 3.0, 0.5, 1.0, 1.0, -8.0, 2.0])})
         self.assertEqual(list(struct.unpack("<7f", data)), [3.0, -4.0, 3.0, 2.0, 3.0, 2.0, -1.0])
 
+    def test_reductions_and_scans_are_trees(self):
+        """As on a device: what is not associative differs from the fold that its author means (6.125)."""
+        source = HEAD + """
+@triton.jit
+def decay(a, b):
+    return a * 0.5 + b
+@triton.jit
+def largest(a, b):
+    if a > b:
+        return a
+    return b
+@triton.jit
+def both(a, i, b, j):
+    return a + b, tl.maximum(i, j)
+@triton.jit
+def k(x, z):
+    i = tl.arange(0, 4)
+    t = tl.load(x + tl.arange(0, 2)[:, None] * 4 + i[None, :])
+    v = tl.load(x + i)
+    tl.store(z, tl.reduce(v, 0, decay))
+    tl.store(z + 1 + i, tl.associative_scan(v, 0, decay))
+    tl.store(z + 5, tl.reduce(t, None, largest))
+    tl.store(z + 6 + tl.arange(0, 2), tl.reduce(t, 1, largest))
+    tl.store(z + 8 + tl.arange(0, 8), tl.associative_scan(t, 1, largest, reverse=True).reshape([8]))
+    total, last = tl.reduce((v, i), 0, both)
+    tl.store(z + 16, total * last)
+    tl.store(z + 17 + tl.arange(0, 2), tl.max(t, axis=1, return_indices=True, return_indices_tie_break_left=False)[1])
+    tl.store(z + 19 + tl.arange(0, 2), tl.xor_sum(t.to(tl.int32), axis=1))
+    tl.store(z + 21 + tl.arange(0, 8), tl.sort(t, descending=True).reshape([8]))
+def run(x, z):
+    k[(1,)](x, z)
+"""
+        data = self.output(source, [tensor("x", 2, 4)], [tensor("z", 29)],
+                           {"x": floats([1, 2, 3, 4, 8, 6, 7, 5])})
+        self.assertEqual(list(struct.unpack("<29f", data)), [6.75, 1, 2.5, 4.5, 6.75, 8, 4, 8, 4, 4, 4, 4, 8, 7, 7, 5, 30, 3, 0, 4, 12, 4, 3, 2, 1, 8, 7, 6, 5])
+
     def test_float8(self):
         source = COPY + "\ndef run(x, z):\n    move[(1,)](x, z, 4, BLOCK=4)\n"
         for dtype, bits in (("float8_e4m3fn", b"\x38\x3c\x7e\x01"), ("float8_e5m2", b"\x3c\x3e\x7b\x01")):
