@@ -62,6 +62,16 @@ def generic_scan(self: Any, inputs: tuple[Any, ...]) -> list[Any]:
     return [self.to_tensor(np.ascontiguousarray(np.moveaxis(column, 0, self.axis)), kind) for column, kind in zip(columns, kinds)]
 
 
+def with_wrapped_axis(original: Callable) -> Callable:
+    """ReduceScanOpInterface.apply with an axis that counts from the first."""
+    def apply(self: Any, inputs: Any) -> Any:
+        rank = len((inputs[0] if isinstance(inputs, tuple) else inputs).shape)
+        axis = self.axis.value if isinstance(self.axis, tl.constexpr) else self.axis
+        self.axis = axis + rank if axis is not None and axis < 0 else axis
+        return original(self, inputs)
+    return apply
+
+
 class Transformer:
     """Of Triton's own functions: `and` and `or` as its compiler reads them."""
 
@@ -70,6 +80,7 @@ class Transformer:
 
 
 def install() -> None:
+    interpreter.ReduceScanOpInterface.apply = with_wrapped_axis(interpreter.ReduceScanOpInterface.apply)
     interpreter.ReduceOps.generic_reduce, interpreter.ScanOps.generic_scan = generic_reduce, generic_scan
     for function in (tl.standard._argmax_combine, tl.standard._argmin_combine):
         function.rewriter.ast_transformer = Transformer()
