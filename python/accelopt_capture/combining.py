@@ -72,6 +72,16 @@ def with_wrapped_axis(original: Callable) -> Callable:
     return apply
 
 
+def ordered(original: Callable) -> Callable:
+    """ReduceOps.apply_impl, but an extremum with its index is what the comparisons say, also of NaN; numpy would find the NaN."""
+    standard = tl.standard
+    with_index = (standard._argmax_combine_tie_break_left, standard._argmin_combine_tie_break_left)
+
+    def apply_impl(self: Any, inputs: tuple[Any, ...]) -> Any:
+        return self.generic_reduce(inputs) if self.combine_fn in with_index else original(self, inputs)
+    return apply_impl
+
+
 class Transformer:
     """Of Triton's own functions: `and` and `or` as its compiler reads them."""
 
@@ -81,6 +91,7 @@ class Transformer:
 
 def install() -> None:
     interpreter.ReduceScanOpInterface.apply = with_wrapped_axis(interpreter.ReduceScanOpInterface.apply)
+    interpreter.ReduceOps.apply_impl = ordered(interpreter.ReduceOps.apply_impl)
     interpreter.ReduceOps.generic_reduce, interpreter.ScanOps.generic_scan = generic_reduce, generic_scan
     for function in (tl.standard._argmax_combine, tl.standard._argmin_combine):
         function.rewriter.ast_transformer = Transformer()

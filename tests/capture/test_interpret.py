@@ -246,6 +246,13 @@ def run(x, z):
                            {"x": floats([1, 2, 3, 4, 8, 6, 7, 5])})
         self.assertEqual(list(struct.unpack("<29f", data)), [6.75, 1, 2.5, 4.5, 6.75, 8, 4, 8, 4, 4, 4, 4, 8, 7, 7, 5, 30, 3, 0, 4, 12, 4, 3, 2, 1, 8, 7, 6, 5])
 
+    def test_an_extremum_with_its_index_is_what_comparisons_say_of_nan(self):
+        """And not NaN, which no comparison finds; of equal ones the first."""
+        source = OPERATORS.replace("LINE", "m, j = tl.max(v, axis=0, return_indices=True)\n    v = tl.where(i == 0, m, tl.argmin(i // 2, 0) + j)")
+        for values, largest, at in (([float("nan"), 2, 1, 0], 2, 1), ([3, 5, 5, 5], 5, 1)):
+            data = self.output(source, [tensor("x", 4), scalar("n", 3, "int32")], [tensor("z", 4)], {"x": floats(values)})
+            self.assertEqual(list(struct.unpack("<4f", data)), [largest, at, at, at])
+
     def test_float8(self):
         source = COPY + "\ndef run(x, z):\n    move[(1,)](x, z, 4, BLOCK=4)\n"
         for dtype, bits in (("float8_e4m3fn", b"\x38\x3c\x7e\x01"), ("float8_e5m2", b"\x3c\x3e\x7b\x01")):
