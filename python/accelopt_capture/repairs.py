@@ -4,7 +4,9 @@ rounds, and converts arrays of one element in a way that numpy no longer allows.
 
 from __future__ import annotations
 
+import functools
 import inspect
+import math
 import os
 import sys
 from typing import Any, Callable
@@ -171,6 +173,23 @@ def reduced(original: Callable) -> Callable:
     return method
 
 
+@functools.cache
+def order(*shapes: tuple[int, ...]) -> np.ndarray:
+    """One that a device may give the elements of such tensors, which is the same for all of them."""
+    return np.random.default_rng([extent for shape in shapes for extent in (*shape, 0)]).permutation(math.prod(shapes[-1]))
+
+
+def reshape(self: Any, tensor: Any, shape: Any, can_reorder: Any) -> Any:
+    data, shape = tensor.data, tuple(shape)
+    return Handle((data.reshape(-1)[order(data.shape, shape)] if can_reorder else data).reshape(shape), tensor.dtype.scalar)
+
+
+def cat(self: Any, left: Any, right: Any) -> Any:
+    """The compiler always may reorder."""
+    data = np.concatenate([left.data, right.data])
+    return Handle(data.reshape(-1)[order(data.shape)].reshape(data.shape), left.dtype.scalar)
+
+
 TRITONS_OWN = os.path.dirname(tl.__file__).removesuffix("language")
 
 
@@ -284,6 +303,7 @@ def install(arch: int) -> None:
         setattr(Builder, name, modulo_two(getattr(Builder, name)))
     Builder.create_umulhi = umulhi(Builder.create_umulhi)
     Builder.create_tensor_pointer_load, Builder.create_descriptor_load = block_load, descriptor_load
+    Builder.create_reshape, Builder.create_cat = reshape, cat
     Builder.cast_impl = cast
     Builder.get_bf16 = lambda self, value: Handle(encoded(np.array([value], np.float32), TRITON["bf16"]), tl.bfloat16)
     for owner, name in ((interpreter.ReduceOps, "sum"), (interpreter.ReduceOps, "min_max"), (interpreter.ScanOps, "cumsum"),

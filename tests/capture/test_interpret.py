@@ -253,6 +253,26 @@ def run(x, z):
             data = self.output(source, [tensor("x", 4), scalar("n", 3, "int32")], [tensor("z", 4)], {"x": floats(values)})
             self.assertEqual(list(struct.unpack("<4f", data)), [largest, at, at, at])
 
+    def test_what_may_be_reordered_is(self):
+        """And tensors of one shape in one way, so that what belongs together stays so."""
+        for call in ("tl.cat(i, i + 8, can_reorder=True)", "tl.view(j, [4, 4])", "tl.reshape(j, [16], can_reorder=True)"):
+            source = HEAD + f"""
+@triton.jit
+def k(z):
+    i, j = tl.arange(0, 8), tl.arange(0, 16)
+    v = {call}
+    twice = {call.replace("i,", "i * 2,").replace("i + 8", "i * 2 + 16").replace("j,", "j * 2,")}
+    tl.store(z + j, v.reshape([16]))
+    tl.store(z + 16 + j, (twice - v).reshape([16]))
+def run(z):
+    k[(1,)](z)
+"""
+            with self.subTest(call):
+                found = struct.unpack("<32i", self.output(source, [], [tensor("z", 32, dtype="int32")], {}))
+                self.assertEqual(sorted(found[:16]), list(range(16)))
+                self.assertNotEqual(found[:16], tuple(range(16)))
+                self.assertEqual(found[:16], found[16:])
+
     def test_float8(self):
         source = COPY + "\ndef run(x, z):\n    move[(1,)](x, z, 4, BLOCK=4)\n"
         for dtype, bits in (("float8_e4m3fn", b"\x38\x3c\x7e\x01"), ("float8_e5m2", b"\x3c\x3e\x7b\x01")):
