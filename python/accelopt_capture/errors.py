@@ -70,6 +70,7 @@ def solution_line(frame: FrameType | None) -> dict[str, Any]:
 
 def from_exception(error: BaseException) -> Failure:
     """What the solution's exception says, cut to its own lines."""
+    interpreted = type(error).__name__ == "InterpreterError"
     while type(error).__name__ == "InterpreterError" and error.__cause__ is not None:  # Triton's, around the real one
         error = error.__cause__
     if isinstance(error, SyntaxError) and error.filename in solution_files:
@@ -86,7 +87,13 @@ def from_exception(error: BaseException) -> Failure:
     if isinstance(error, MemoryError):
         return Failure("limit", "the solution needs more memory than it may have", call="memory_bytes", **where)
     message = "".join(traceback.format_exception_only(type(error), error)).strip()
+    if interpreted and not isinstance(error, AssertionError) and any(is_tritons(frame) for frame, _ in walk(error.__traceback__)[-1:]):
+        return Failure("refused", f"Triton's interpreter failed ({message}); verify the kernel on a device", call="triton.jit", **where)
     return Failure("python", message, **where)
+
+
+def is_tritons(frame: FrameType) -> bool:
+    return str(frame.f_globals.get("__name__")).startswith("triton.")
 
 
 def kernel_line(error: BaseException) -> dict[str, Any]:

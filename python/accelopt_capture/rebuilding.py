@@ -27,7 +27,7 @@ EXPRESSIONS = (ast.IfExp, ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.Compare, ast.C
 BUILTINS = {"abs", "bool", "float", "int", "len", "list", "max", "min", "print", "range", "tuple", "zip", "enumerate"}
 # These tell Triton's interpreter from its compiler, whose constants have types of their own.
 COMPILED_BUILTINS = {"isinstance", "hasattr"}
-MACHINE_CODE = {"inline_asm_elementwise", "extern_elementwise", "map_elementwise"}
+NOT_INTERPRETED = {"inline_asm_elementwise", "extern_elementwise", "map_elementwise", "dot_scaled"}
 ATTRIBUTES = {name for kind in (tl.tensor, tl.dtype, tl.pointer_type, tl.block_type, tl.constexpr, tl.tuple, tl.core.tensor_descriptor_base,
                                 tl.core.tensor_descriptor) for name in dir(kind) if not name.startswith("_")}
 ATTRIBUTES |= {"shape", "numel", "dtype", "type", "scalar", "element_ty", "strides", "block_shape", "values"}
@@ -206,9 +206,11 @@ class Checker(ast.NodeVisitor):
         self.builtins = BUILTINS | (set() if knobs.runtime.interpret and not form["constexpr"] else COMPILED_BUILTINS)
 
     def need_interpreted(self, node: ast.AST, function: Any) -> None:
-        """Triton's interpreter calls what has no numbers of its own: functions of libdevice and assembly are machine code."""
+        """Triton's interpreter has no numbers for some of the language: functions of libdevice and assembly are machine code."""
         module, name = str(getattr(function, "__module__", "")), getattr(function, "__name__", "?")
-        owner = "libdevice" if module.endswith(".libdevice") else "tl" if name in MACHINE_CODE else None
+        is_devices = module.startswith("triton.language.extra.") and tl.core.is_builtin(function)
+        owner = ("libdevice" if module.endswith(".libdevice") else "tl" if name in NOT_INTERPRETED else
+                 ".".join(["tl", *module.split(".")[2:4]]) if is_devices else None)
         if knobs.runtime.interpret and is_tritons(module) and owner is not None:
             self.refuse(node, f"uses {owner}.{name}, which is not interpreted; verify it on a device")
 

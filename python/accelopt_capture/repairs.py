@@ -55,7 +55,7 @@ def on_floats(original: Callable, operands: int) -> Callable:
 def convert(data: np.ndarray, source: Any, target: Any, rounding: Any) -> np.ndarray:
     """In place of _convert_float: bits to bits."""
     if source.name not in TRITON or target.name not in TRITON:
-        raise NotImplementedError(f"conversion from {source} to {target}")
+        refuse("tl.cast", f"from {source} to {target} is not interpreted; verify it on a device")
     kind = TRITON[target.name]
     toward_zero = rounding == ir.ROUNDING_MODE.RTZ
     values = decoded(data, TRITON[source.name])
@@ -95,7 +95,7 @@ def dot(original: Callable) -> Callable:
 def atomic(original: Callable) -> Callable:
     def create_atomic_rmw(self: Any, operation: Any, pointer: Any, value: Any, *rest: Any) -> Any:
         if is_small(value):
-            refuse("tl.atomic", "on bfloat16 is not interpreted")
+            refuse("tl.atomic", "on bfloat16 is not interpreted; verify it on a device")
         bits = {"fp32": tl.int32, "fp64": tl.int64}.get(value.dtype.scalar.name)
         if operation == ir.ATOMIC_OP.XCHG and bits is not None:  # it knows integers alone
             found = original(self, operation, pointer, Handle(value.data.view(interpreter._get_np_dtype(bits)), bits), *rest)
@@ -137,6 +137,10 @@ def umulhi(original: Callable) -> Callable:
         result = original(self, Handle(a.data.view(kind), a.dtype), Handle(b.data.view(kind), b.dtype))
         return Handle(result.data.view(a.data.dtype), a.dtype.scalar)
     return create_umulhi
+
+
+def descriptor_reduce(self: Any, kind: Any, *_: Any) -> None:
+    refuse(f"tensor_descriptor.atomic_{str(kind).rsplit('.', 1)[-1].lower()}", "is not interpreted; verify it on a device")
 
 
 def padding(pointers: Any, option: Any) -> Any:
@@ -303,6 +307,7 @@ def install(arch: int) -> None:
         setattr(Builder, name, modulo_two(getattr(Builder, name)))
     Builder.create_umulhi = umulhi(Builder.create_umulhi)
     Builder.create_tensor_pointer_load, Builder.create_descriptor_load = block_load, descriptor_load
+    Builder.create_descriptor_reduce = descriptor_reduce
     Builder.create_reshape, Builder.create_cat = reshape, cat
     Builder.cast_impl = cast
     Builder.get_bf16 = lambda self, value: Handle(encoded(np.array([value], np.float32), TRITON["bf16"]), tl.bfloat16)

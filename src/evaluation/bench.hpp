@@ -80,7 +80,8 @@ struct CallOptions {
   Alignment alignment = Alignment::cache_line;  ///< of calls whose time counts nowhere also `element`
 };
 
-enum class CallEnd { returned, timed_out, died };
+/// `refused`: the target does not run what the kernel uses, and says nothing of its results.
+enum class CallEnd { returned, timed_out, died, refused };
 
 /// Where two outputs of one kernel on the same inputs differ by more than right ones may.
 struct Disagreement {

@@ -384,7 +384,9 @@ def run(z):
                                      ("from triton.language.extra.cuda import libdevice as fast", "fast.tanh(v)", "tanh"),
                                      ("from triton.language.extra.libdevice import tanh", "tanh(v)", "tanh"),
                                      ("", "tl.extra.cuda.libdevice.fma_rn(v, v, v)", "fma_rn"),
-                                     ("", "tl.inline_asm_elementwise('', '=r,r', [v], tl.float32, True, 1)", "tl.inline_asm_elementwise")):
+                                     ("", "tl.inline_asm_elementwise('', '=r,r', [v], tl.float32, True, 1)", "tl.inline_asm_elementwise"),
+                                     ("", "tl.dot_scaled(v, v, 'e2m1', v, v, 'e2m1')", "tl.dot_scaled"),
+                                     ("", "tl.extra.cuda.globaltimer()", "tl.extra.cuda.globaltimer")):
             source = HEAD + imported + f"""
 @triton.jit
 def k(x, z):
@@ -398,6 +400,24 @@ def run(x, z):
                 error = answer["error"]
                 self.assertEqual((error["kind"], error["call"]), ("refused", "triton.jit"), error)
                 self.assertIn(f"{name}, which is not interpreted; verify it on a device", error["message"])
+
+    def test_what_the_interpreter_lacks_is_not_the_kernels_fault(self):
+        source = HEAD + """
+@triton.jit
+def k(x, z):
+    d = tl.make_tensor_descriptor(z, shape=[4, 8], strides=[8, 1], block_shape=[4, 8])
+    v = tl.load(x + tl.arange(0, 4)[:, None] * 8 + tl.arange(0, 8)[None, :])
+    d.atomic_add([0, 0], v)
+def run(x, z):
+    z.zero_()
+    k[(1,)](x, z)
+"""
+        data = ([tensor("x", 4, 8)], [tensor("z", 4, 8)], {"x": floats(range(32))})
+        error = self.run_(source, *data)[0]["error"]
+        self.assertEqual((error["kind"], error["call"], error["line"]), ("refused", "tensor_descriptor.atomic_add", 9), error)
+        self.assertIn("is not interpreted; verify it on a device", error["message"])
+        error = self.run_(source.replace("d.atomic_add([0, 0], v)", "v = v.to(tl.float8e4b15)"), *data)[0]["error"]
+        self.assertEqual((error["kind"], error["message"]), ("refused", "tl.cast: from fp32 to fp8e4b15 is not interpreted; verify it on a device"))
 
     def test_a_store_to_an_input_is_told_as_the_likely_cause(self):
         source = HEAD + """

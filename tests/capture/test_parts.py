@@ -31,6 +31,27 @@ class Package(unittest.TestCase):
         self.assertEqual(sorted(named), sorted(str(file.relative_to(root / "python")) for file in files))
 
 
+class Errors(unittest.TestCase):
+    def test_a_failure_of_tritons_interpreter_is_not_the_kernels(self):
+        class InterpreterError(Exception):
+            pass
+
+        for module, wrapped, raised, kind in (("triton.runtime.interpreter", True, "KeyError(1)", "refused"), ("triton.language", True, "AssertionError", "python"),
+                                              ("main", True, "KeyError(1)", "python"), ("triton.runtime.jit", False, "KeyError(1)", "python")):
+            with self.subTest(module, raised=raised):
+                error = None
+                try:
+                    exec(f"raise {raised}", {"__name__": module})
+                except Exception as inner:
+                    error = inner
+                if wrapped:
+                    outer = InterpreterError("around")
+                    outer.__cause__ = error
+                    error = outer
+                failure = errors.from_exception(error)
+                self.assertEqual((failure.kind, "verify the kernel on a device" in failure.message), (kind, kind == "refused"))
+
+
 class MachineCode(unittest.TestCase):
     @staticmethod
     def request(text):

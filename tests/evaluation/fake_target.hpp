@@ -213,6 +213,7 @@ class FakeTarget : public Target {
       const std::int64_t size = invocation.axes.at(0);
       if (fakes::claims(text_, "crash") || fake_claim(text_, "lives_if", size).value_or(1) == 0)
         return ended(CallEnd::died, "crashed (SIGSEGV)");
+      if (fakes::claims(text_, "uninterpreted")) return ended(CallEnd::refused, "is not interpreted");
       if (fakes::claims(text_, "hang")) return ended(CallEnd::timed_out, "did not return");
       const auto elements = static_cast<double>(invocation.axes.at(0));
       std::normal_distribution<double> noise(0, 0.005);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A task that is opened with what opening it found before on the same device.
+// A task that is opened with what opening it found before on the same device, or whose baseline the target refuses.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -78,6 +78,16 @@ TEST(Baseline, ABaselineThatTheMachineCannotReach_IsTheTasksFault) {
   EXPECT_NE(opened.error().message.find("the task's [cost] states more work than is needed"), std::string::npos)
       << opened.error().message;
   EXPECT_EQ(target.probes, 1);
+}
+
+TEST(RefusedBaseline, IsNotToldToMendItsArguments) {
+  FakeTarget target;
+  model::Task task = fake_task();
+  task.baseline = fake_kernel("time=1000 uninterpreted");
+  const auto report = make_local_evaluator(target)->ask(Open{task, {}}, {});
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->baseline.status, Status::compile_error);
+  EXPECT_TRUE(report->baseline.reason.ends_with("is not interpreted")) << report->baseline.reason;
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ namespace {
 std::string likely_mend(const Failure& failure) {
   constexpr const char* kNotTheSame = "; likely to mend: the reference or the baseline, which do not compute the same";
   if (!failure.mismatch && failure.status == model::Status::incorrect_numerical) return kNotTheSame;
+  if (failure.status == model::Status::compile_error) return {};  // refused, by a reason of its own
   if (!failure.mismatch) {
     return failure.status == model::Status::timeout
                ? "; mend the baseline, or make the workload smaller"

@@ -500,6 +500,8 @@ std::optional<Failure> judge(const model::Task& task, const model::Workload& wor
     return Failure{model::Status::timeout, where + "the kernel " + outcome.reason, std::nullopt};
   if (outcome.end == CallEnd::died)
     return Failure{model::Status::runtime_error, where + "the kernel " + outcome.reason, std::nullopt};
+  if (outcome.end == CallEnd::refused)
+    return Failure{model::Status::compile_error, where + "the kernel " + outcome.reason, std::nullopt};
   if (!outcome.caught.empty())
     return Failure{model::Status::reward_hack, where + "the kernel " + outcome.caught, std::nullopt};
   if (outcome.wrote_outside) {

@@ -25,6 +25,7 @@ using capture::Shapes;
 using cuda::KnownInputs;
 using devices::cuda::Launch;
 using devices::cuda::SlotProgram;
+using evaluation::CallEnd;
 
 // What a worker keeps of candidates that it may meet again; all of it can be captured again.
 constexpr std::uint64_t kMostAnswerBytes = 256 << 20;
@@ -344,14 +345,17 @@ Json Capturer::configurations_of(const CapturedSolution& solution, const capture
   return out;
 }
 
-Result<tl::expected<std::vector<std::string>, std::string>> Capturer::interpret(
+Result<tl::expected<std::vector<std::string>, Capturer::NotInterpreted>> Capturer::interpret(
     const model::Kernel& kernel, const KnownInputs& slot, const std::vector<evaluation::Bytes>& inputs,
     const std::stop_token& stop) {
-  using Outputs = tl::expected<std::vector<std::string>, std::string>;
+  using Outputs = tl::expected<std::vector<std::string>, NotInterpreted>;
+  const auto not_run = [](std::string reason, CallEnd end = CallEnd::died) {
+    return Outputs(tl::make_unexpected(NotInterpreted{end, std::move(reason)}));
+  };
   TRY_ASSIGN(const BuiltPtr built, build(kernel, stop));
   if (built->per_slot) {  // what a device would be given must be one that it may be given
     TRY_ASSIGN(const auto own, build_for(kernel, {slot}, stop));
-    if (!own.at(0).problem.empty()) return Outputs(tl::make_unexpected(own[0].problem));
+    if (!own.at(0).problem.empty()) return not_run(own[0].problem);
   }
   Shapes wanted = capture::shapes_of(definition_, slot.axes, "w");
   const auto plan = std::ranges::find(wanted_.plans, cuda::plan_name(definition_, slot.axes));
@@ -369,21 +373,24 @@ Result<tl::expected<std::vector<std::string>, std::string>> Capturer::interpret(
   if (fixed) {
     TRY_ASSIGN(const CapturedPtr solution, captured(fixed->open, stop));
     const auto selection = selection_of(*solution, fixed);
-    if (!selection) return Outputs(tl::make_unexpected(selection.error()));
+    if (!selection) return not_run(selection.error());
     request.configurations = configurations_of(*solution, **selection);
   }
   const Shapes& shapes = request.workloads.front();
   TRY_ASSIGN(const capture::Answer answer,
              servers_.ask(capture::interpret_request(request, options_.folder), key_of(open), stop));
-  if (!answer.error.is_null()) return Outputs(tl::make_unexpected(capture::diagnostics_of(answer.error)));
+  if (!answer.error.is_null()) {
+    const bool refused = base::text_at(answer.error, "kind") == "refused";
+    return not_run(capture::diagnostics_of(answer.error), refused ? CallEnd::refused : CallEnd::died);
+  }
   std::vector<std::string> outputs;
   for (const model::TensorSpec& output : definition_.outputs) {
     const auto file = capture::output_file(shapes, {output.name, output.dtype, {}, output.inout});
     const auto bytes = static_cast<std::size_t>(model::element_count(output, slot.axes)) * model::size_of(output.dtype);
     TRY_ASSIGN(std::string read, base::read_foreign_file(options_.folder / file, bytes));
     if (read.size() != bytes)
-      return Outputs(tl::make_unexpected("the output " + output.name + " has " + std::to_string(read.size()) +
-                                         " bytes, and not " + std::to_string(bytes)));
+      return not_run("the output " + output.name + " has " + std::to_string(read.size()) + " bytes, and not " +
+                     std::to_string(bytes));
     outputs.push_back(std::move(read));
   }
   return Outputs(std::move(outputs));

@@ -78,11 +78,16 @@ class Capturer {
   /// have are left out. @error as `build`.
   base::Result<base::Json> configurations(const model::Kernel& kernel, const std::stop_token& stop);
 
+  /// Why a call has no outputs: it died, or the interpreter refuses what the kernel uses.
+  struct NotInterpreted {
+    evaluation::CallEnd end = evaluation::CallEnd::died;
+    std::string reason;
+  };
+
   /// The outputs of a call on these inputs by Triton's interpreter, an entry a tensor of the definition's outputs.
-  /// `inputs` are the bytes of the definition's inputs; `slot` says what the host knows of them. A run that fails is a
-  /// message.
+  /// `inputs` are the bytes of the definition's inputs; `slot` says what the host knows of them.
   /// @error io, unavailable, cancelled.
-  base::Result<tl::expected<std::vector<std::string>, std::string>> interpret(
+  base::Result<tl::expected<std::vector<std::string>, NotInterpreted>> interpret(
       const model::Kernel& kernel, const cuda::KnownInputs& slot, const std::vector<evaluation::Bytes>& inputs,
       const std::stop_token& stop);
 

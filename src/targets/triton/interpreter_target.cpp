@@ -29,8 +29,8 @@ class InterpretedKernel final : public evaluation::LiveKernel {
     TRY_ASSIGN(auto outputs, capturer_.interpret(kernel_, known(invocation), invocation.inputs, stop_));
     CallOutcome out;
     if (!outputs) {
-      out.end = evaluation::CallEnd::died;
-      out.reason = outputs.error();
+      out.end = outputs.error().end;
+      out.reason = outputs.error().reason;
       return out;
     }
     outputs_ = std::move(*outputs);

@@ -303,7 +303,7 @@ TEST_F(Known, Interpreter_TakesTheValuesOfItsCall) {
     inputs[0] = bytes(std::vector<float>(1003, 4));
     const auto run = known_->interpret(solution, known, inputs, {});
     ASSERT_TRUE(run) << run.error().message;
-    ASSERT_TRUE(*run) << run->error();
+    ASSERT_TRUE(*run) << run->error().reason;
     float z = 0;
     std::memcpy(&z, (*run)->at(0).data() + sizeof z, sizeof z);
     EXPECT_EQ(z, 4 * (2 + scale));
@@ -324,7 +324,7 @@ TEST_F(Capture, Interpreter_GivesTheOutputs) {
   const auto run =
       capturer_->interpret(kernel(std::string(kAdd) + kRun), {1, {{"N", 1003}}, {}}, {bytes(x), bytes(y)}, {});
   ASSERT_TRUE(run) << run.error().message;
-  ASSERT_TRUE(*run) << run->error();
+  ASSERT_TRUE(*run) << run->error().reason;
   std::vector<float> z(1003);
   ASSERT_EQ((*run)->at(0).size(), z.size() * sizeof(float));
   std::memcpy(z.data(), (*run)->at(0).data(), (*run)->at(0).size());
@@ -334,7 +334,8 @@ TEST_F(Capture, Interpreter_GivesTheOutputs) {
                                            {2, {{"N", 1003}}, {}}, {bytes(x), bytes(y)}, {});
   ASSERT_TRUE(failed) << failed.error().message;
   ASSERT_FALSE(*failed);
-  EXPECT_NE(failed->error().find("ValueError"), std::string::npos) << failed->error();
+  EXPECT_NE(failed->error().reason.find("ValueError"), std::string::npos) << failed->error().reason;
+  EXPECT_EQ(failed->error().end, evaluation::CallEnd::died);
 }
 
 TEST(FindPython, SaysWhatToInstall) {

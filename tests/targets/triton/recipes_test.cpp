@@ -58,7 +58,7 @@ class Interpreted {
         << (built ? (*built)->report.diagnostics : built.error().message) << text;
     const auto outputs =
         capturer->interpret(kernel, {1, model::bind_axes(task.definition, task.workloads[0]), inputs}, inputs, {});
-    EXPECT_TRUE(outputs && *outputs) << (outputs ? outputs->error() : outputs.error().message) << text;
+    EXPECT_TRUE(outputs && *outputs) << (outputs ? outputs->error().reason : outputs.error().message) << text;
     std::vector<double> values;
     for (std::size_t i = 0; outputs && *outputs && i < (*outputs)->size(); ++i) {
       const auto one =
