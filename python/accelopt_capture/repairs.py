@@ -17,7 +17,7 @@ from triton._C.libtriton import ir
 from triton.runtime import interpreter
 from triton.runtime.jit import mangle_type
 
-from . import combining, hooks, operators
+from . import combining, hints, hooks, operators
 from .dtypes import BY_NAME
 from .errors import refuse
 from .hooks import make_ready
@@ -257,7 +257,7 @@ def scalar(value: int | float, kind: str) -> tl.tensor:
 
 def converted(original: Callable) -> Callable:
     """An argument that is not constexpr. Triton leaves a float as it is, of double precision and of no type beside a tensor."""
-    return lambda value: scalar(value, mangle_type(value)) if isinstance(value, (int, float)) else original(value)
+    return lambda value: scalar(value, mangle_type(value)) if isinstance(value, (int, float)) else hints.passed(original(value))
 
 
 def arguments_here(self: Any, arguments: Any, options: Any) -> Any:
@@ -315,6 +315,7 @@ def install(arch: int) -> None:
                         (interpreter.ScanOps, "cumprod")):
         setattr(owner, name, reduced(getattr(owner, name)))
     combining.install()
+    hints.install()
     without_overlap()
     interpreter._convert_float = convert
     interpreter._patch_lang_tensor = patched_tensor(interpreter._patch_lang_tensor)

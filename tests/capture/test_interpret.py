@@ -273,6 +273,29 @@ def run(z):
                 self.assertNotEqual(found[:16], tuple(range(16)))
                 self.assertEqual(found[:16], found[16:])
 
+    def test_hints_make_vectors(self):
+        """Of two elements here, for 128 threads: a false hint that no vector contradicts changes nothing, as on a device."""
+        source = HEAD + """
+@triton.jit
+def k(x, z, n):
+    i = tl.arange(0, 256)
+    at = tl.max_contiguous(tl.multiple_of(INDEX, 256), 256)
+    tl.store(z + i, tl.load(x + at), mask=i < n)
+def run(x, n, z):
+    k[(1,)](x, z, n, num_warps=WARPS)
+"""
+        values = list(range(256))
+        for index, n, warps, wanted in (("i % n", 254, 4, values[:254]), ("i % n", 255, 4, values[:255]), ("i // 2 * 2", 256, 4, values),
+                                        ("(i + 1) % 256", 256, 8, values[1:] + [0]), ("(i + 1) % 256", 256, 4, None)):
+            with self.subTest(index, n=n, warps=warps):
+                answer, found = self.run_(source.replace("INDEX", index).replace("WARPS", str(warps)), [tensor("x", 256), scalar("n", n, "int32")],
+                                          [tensor("z", 256)], {"x": floats(values)})
+                if wanted is not None:
+                    self.assertEqual(list(struct.unpack("<256f", found["w.z.bin"]))[:n], wanted)
+                else:
+                    self.assertEqual((answer["error"]["kind"], answer["error"]["line"]), ("crashed", 9), answer)
+                    self.assertIn("tl.multiple_of", answer["error"]["message"])
+
     def test_float8(self):
         source = COPY + "\ndef run(x, z):\n    move[(1,)](x, z, 4, BLOCK=4)\n"
         for dtype, bits in (("float8_e4m3fn", b"\x38\x3c\x7e\x01"), ("float8_e5m2", b"\x3c\x3e\x7b\x01")):
