@@ -41,7 +41,8 @@ constexpr auto kFamilies = std::to_array<base::Named<Family>>({{Family::as_decla
                                                                {Family::blocks, "blocks"},
                                                                {Family::signed_zeros, "signed_zeros"},
                                                                {Family::near_ties, "near_ties"},
-                                                               {Family::extremes, "extremes"}});
+                                                               {Family::extremes, "extremes"},
+                                                               {Family::outliers, "outliers"}});
 
 constexpr std::string_view kForms =
     "normal(mean, deviation), abs_normal(mean, deviation), uniform(low, high), integers(low, high), zeros, ones, "
@@ -204,7 +205,8 @@ std::string_view to_string(Family family) {
 base::Result<std::vector<Family>> parse_family(std::string_view name) {
   if (name == "scaled") return std::vector{Family::scaled_up, Family::scaled_down};
   const auto family = base::value_in(kFamilies, name);
-  if (family && *family != Family::as_declared) return std::vector{*family};
+  const bool is_named = family && *family != Family::as_declared && *family != Family::outliers;
+  if (is_named) return std::vector{*family};
   return base::fail(base::ErrorCode::parse,
                     "unknown family \"" + std::string(name) + "\"; known are " + std::string(kFamilyNames));
 }

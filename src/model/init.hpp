@@ -73,14 +73,15 @@ enum class Family {
   blocks,
   signed_zeros,
   near_ties,
-  extremes
+  extremes,
+  outliers
 };
 /// What an input may be transformed by.
 inline constexpr std::array kTransformations{
-    Family::positive, Family::scaled_up, Family::scaled_down,  Family::heavy,     Family::sparse,  Family::rows,
-    Family::late,     Family::blocks,    Family::signed_zeros, Family::near_ties, Family::extremes};
+    Family::positive, Family::scaled_up, Family::scaled_down,  Family::heavy,     Family::sparse,   Family::rows,
+    Family::late,     Family::blocks,    Family::signed_zeros, Family::near_ties, Family::extremes, Family::outliers};
 std::string_view to_string(Family family);
-/// What `families = [...]` may name, separated by commas.
+/// What `families = [...]` may name, separated by commas; `outliers` comes with scaled.
 inline constexpr std::string_view kFamilyNames =
     "positive, scaled, heavy, sparse, rows, late, blocks, signed_zeros, near_ties, extremes";
 /// Those of floating inputs.

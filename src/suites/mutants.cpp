@@ -420,6 +420,7 @@ model::Task with_rich_inputs(const model::Task& task) {
     if (!input.shape) continue;
     input.families = {model::kTransformations.begin(), model::kTransformations.end()};
     std::erase(input.families, model::Family::extremes);
+    std::erase(input.families, model::Family::outliers);  // comes with scaled_up
     if (model::has_exact_output(out.definition)) std::erase(input.families, model::Family::near_ties);
   }
   return out;

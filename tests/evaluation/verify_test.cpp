@@ -167,11 +167,14 @@ TEST_F(Verification, FamiliesThatFloatCannotComputeAreDroppedByName) {
   const OpenReport report = open(model::Protocol::verify, task);
   EXPECT_EQ(report.baseline.status, Status::passed) << report.baseline.reason;
   EXPECT_TRUE(report.loose_bounds.empty());
-  ASSERT_EQ(report.dropped_families.size(), 3U) << "once a workload";
-  for (const DroppedFamily& dropped : report.dropped_families) EXPECT_EQ(dropped.family, "scaled_up");
+  ASSERT_EQ(report.dropped_families.size(), 6U) << "two, once a workload";
+  for (const DroppedFamily& dropped : report.dropped_families) {
+    EXPECT_TRUE(dropped.family == "scaled_up" || dropped.family == "outliers") << dropped.family;
+    EXPECT_EQ(describe(dropped).find("take scaled out of families") != std::string::npos, dropped.family == "outliers");
+  }
   base::Json json = report;
   const auto again = json.get<OpenReport>();
-  ASSERT_EQ(again.dropped_families.size(), 3U);
+  ASSERT_EQ(again.dropped_families.size(), 6U);
   EXPECT_EQ(again.dropped_families[0].workload, report.dropped_families[0].workload);
 }
 

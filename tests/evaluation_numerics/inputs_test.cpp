@@ -217,6 +217,30 @@ TEST(Inputs, Extremes_AreTheEndsOfTheRange) {
   EXPECT_EQ(drawn_family(other), Family::as_declared) << "of integers alone";
 }
 
+TEST(Inputs, Outliers_AreOneElementInAboutOneRowOfEight) {
+  for (const auto& [rows, columns] : {std::pair{800, 61}, {1, 5000}, {3, 7}}) {
+    const std::vector<std::int64_t> shape{rows, columns};
+    std::set<std::size_t> places;
+    int most = 0;
+    for (const std::uint64_t seed : {8U, 9U, 10U, 11U, 12U}) {
+      const std::vector<double> declared = drawn({kNormal, DType::float64, shape, Family::as_declared, seed});
+      const std::vector<double> values = drawn({kNormal, DType::float64, shape, Family::outliers, seed});
+      int outlying = 0;
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        if (values[i] == declared[i]) continue;
+        EXPECT_EQ(values[i], 1000 * declared[i]);
+        places.insert(i);
+        ++outlying;
+      }
+      EXPECT_GE(outlying, std::min(rows, 2));
+      most = std::max(most, outlying);
+    }
+    EXPECT_LE(most, rows > 10 ? 140 : rows);
+    EXPECT_GE(most, rows > 10 ? 70 : 1);
+    EXPECT_GE(places.size(), 4U) << "the places are random";
+  }
+}
+
 TEST(Inputs, WideIntegers_DrawEveryBit) {
   for (const auto& [init, dtype] :
        {std::pair{"integers(0, 18446744073709551616)", DType::uint64},
@@ -314,10 +338,12 @@ TEST(Families, RotateOverWhatSomeInputPermits) {
   const model::Task task =
       task_with({{Family::sparse, Family::scaled_up, Family::scaled_down}, {Family::positive}, {}});
   EXPECT_EQ(families_of_task(task), (std::vector<Family>{Family::as_declared, Family::positive, Family::scaled_up,
-                                                         Family::scaled_down, Family::sparse}));
+                                                         Family::scaled_down, Family::sparse, Family::outliers}));
   EXPECT_EQ(family_of_slot(task, 0), Family::as_declared);
   EXPECT_EQ(family_of_slot(task, 4), Family::sparse);
-  EXPECT_EQ(family_of_slot(task, 5), Family::as_declared);
+  EXPECT_EQ(family_of_slot(task, 6), Family::as_declared);
+  EXPECT_EQ(family_of_input(task.definition.inputs[0], Family::outliers), Family::outliers) << "come with scaled_up";
+  EXPECT_EQ(family_of_input(task.definition.inputs[1], Family::outliers), Family::as_declared);
   EXPECT_EQ(family_of_input(task.definition.inputs[1], Family::sparse), Family::as_declared);
   EXPECT_EQ(family_of_input(task.definition.inputs[0], Family::sparse), Family::sparse);
   EXPECT_EQ(families_of_task(task_with({})), (std::vector<Family>{Family::as_declared}));

@@ -179,9 +179,10 @@ TEST(Mutants, VariantsOfTheTaskTellWhatWouldMendIt) {
   }
   EXPECT_FALSE(rich.definition.numerics.normwise.has_value());
   EXPECT_EQ(rich.definition.inputs[0].init.kind, model::InitKind::normal);
-  EXPECT_EQ(rich.definition.inputs[0].families.size(), model::kTransformations.size() - 1) << "extremes is of integers";
+  EXPECT_EQ(rich.definition.inputs[0].families.size(), model::kTransformations.size() - 2)
+      << "extremes is of integers, outliers come with scaled";
   task.definition.outputs[0].dtype = DType::int32;
-  EXPECT_EQ(with_rich_inputs(task).definition.inputs[0].families.size(), model::kTransformations.size() - 2)
+  EXPECT_EQ(with_rich_inputs(task).definition.inputs[0].families.size(), model::kTransformations.size() - 3)
       << "which of two nearly equal values an index names is for each kernel to say";
   EXPECT_TRUE(rich.definition.inputs[1].families.empty()) << "integers keep their meaning";
   EXPECT_TRUE(rich.definition.inputs[2].families.empty()) << "scalars have no families";

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <numeric>
@@ -13,7 +12,7 @@
 #include <unordered_map>
 
 #include "evaluation/verify/dtype_codec.hpp"
-#include "evaluation/verify/lanes.hpp"
+#include "evaluation/verify/random_numbers.hpp"
 
 namespace accelopt::evaluation {
 namespace {
@@ -22,99 +21,10 @@ using model::DType;
 using model::Family;
 using model::InitKind;
 
-/// Independent streams of one seed.
-enum class Stream : std::uint64_t { value = 1, angle, heavy, sparse, shuffle, perturbation, late, sign, tie, extreme };
-
-/// Elements drawn at a time: small enough for the first-level cache, even so that normals come in pairs.
-constexpr std::size_t kChunk = 1024;
 constexpr double kHeavyFloor = 0x1p-8;
 constexpr double kScale = 1000;
 constexpr std::uint64_t kShortestBlock = 4;
 constexpr std::uint64_t kBlockLengths = 5;  ///< each twice the one before it
-
-constexpr std::uint64_t mix(std::uint64_t bits) {
-  bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;
-  bits = (bits ^ (bits >> 27)) * 0x94d049bb133111eb;
-  return bits ^ (bits >> 31);
-}
-
-/// 64 random bits for every index of one stream.
-class Bits {
- public:
-  Bits(std::uint64_t seed, Stream stream)
-      : key_(mix(mix(seed) + static_cast<std::uint64_t>(stream) * 0x9e3779b97f4a7c15)) {}
-  std::uint64_t operator()(std::uint64_t index) const { return mix(key_ + (index + 1) * 0x9e3779b97f4a7c15); }
-  /// Uniform in (0, 1), never an end: 52 bits and a half.
-  double uniform(std::uint64_t index) const {
-    const std::uint64_t bits = (operator()(index) >> 12) | 0x3ff0000000000000;
-    return (std::bit_cast<double>(bits) - 1) + 0x1p-53;
-  }
-
- private:
-  std::uint64_t key_;
-};
-
-/// Natural logarithm of a normal number, to about 1e-14; only exact operations and a fixed polynomial, so the same
-/// everywhere.
-inline double portable_log(double x) {
-  const auto bits = std::bit_cast<std::uint64_t>(x);
-  // Moves the mantissa into [sqrt(1/2), sqrt(2)).
-  const std::uint64_t shifted = bits + (0x3ff0000000000000 - 0x3fe6a09e667f3bcd);
-  const double exponent = std::bit_cast<double>((shifted >> 52) | 0x4330000000000000) - 0x1p52 - 1023;
-  const double m = std::bit_cast<double>((shifted & 0x000fffffffffffff) + 0x3fe6a09e667f3bcd);
-  const double f = (m - 1) / (m + 1);
-  const double s = f * f;
-  const double series =
-      1 + s * (1.0 / 3 + s * (1.0 / 5 + s * (1.0 / 7 + s * (1.0 / 9 + s * (1.0 / 11 + s * (1.0 / 13 + s / 15))))));
-  return exponent * 0.69314718055994530942 + 2 * f * series;
-}
-
-/// Two independent normal numbers (Box and Muller) from a uniform number and 64 random bits. Free of branches: a loop
-/// over it becomes vector code.
-inline void normal_pair(double radius_uniform, std::uint64_t angle_bits, double& first, double& second) {
-  const double radius = std::sqrt(-2 * portable_log(radius_uniform));
-  // Two bits say how many quarter turns, the others where in the quarter.
-  const std::uint64_t quarter = angle_bits >> 62;
-  const double within = std::bit_cast<double>(((angle_bits << 2) >> 12) | 0x3ff0000000000000) - 1.5;
-  const double x = (within + 0x1p-53) * 1.57079632679489661923;
-  const double s = x * x;
-  const double sine =
-      x * (1 + s * (-1.0 / 6 + s * (1.0 / 120 + s * (-1.0 / 5040 + s * (1.0 / 362880 + s * (-1.0 / 39916800))))));
-  const double cosine =
-      1 + s * (-1.0 / 2 + s * (1.0 / 24 + s * (-1.0 / 720 + s * (1.0 / 40320 + s * (-1.0 / 3628800 + s / 479001600)))));
-  // The turns: (c, s), (-s, c), (-c, -s), (s, -c).
-  const auto sine_bits = std::bit_cast<std::uint64_t>(sine);
-  const auto cosine_bits = std::bit_cast<std::uint64_t>(cosine);
-  const std::uint64_t swapped = (sine_bits ^ cosine_bits) & (0 - (quarter & 1));
-  const std::uint64_t first_sign = ((quarter + 1) & 2) << 62;
-  const std::uint64_t second_sign = (quarter & 2) << 62;
-  first = radius * std::bit_cast<double>(cosine_bits ^ swapped ^ first_sign);
-  second = radius * std::bit_cast<double>(sine_bits ^ swapped ^ second_sign);
-}
-
-/// Pairs [first, first + count).
-ACCELOPT_WITH_AVX2 void draw_normal_pairs(const Bits& radius_bits, const Bits& angle_bits, std::uint64_t first,
-                                          std::size_t count, double* cosines, double* sines) {
-  for (std::size_t i = 0; i < count; ++i)
-    normal_pair(radius_bits.uniform(first + i), angle_bits(first + i), cosines[i], sines[i]);
-}
-
-/// Standard normal numbers of indices [first, first + out.size()); element i comes from pair i / 2.
-void draw_normals(std::uint64_t seed, std::uint64_t first, std::span<double> out) {
-  constexpr std::size_t kPairs = kChunk / 2 + 1;
-  const Bits radius_bits(seed, Stream::value);
-  const Bits angle_bits(seed, Stream::angle);
-  const std::uint64_t first_pair = first / 2;
-  const auto count = static_cast<std::size_t>((first + out.size() + 1) / 2 - first_pair);
-  double cosines[kPairs];
-  double sines[kPairs];
-  draw_normal_pairs(radius_bits, angle_bits, first_pair, count, cosines, sines);
-  const auto skip = static_cast<std::size_t>(first % 2);
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    const std::size_t place = i + skip;
-    out[i] = place % 2 == 0 ? cosines[place / 2] : sines[place / 2];
-  }
-}
 
 /// Elements [first, first + out.size()) as declared; at most kChunk of them.
 void draw_declared(const model::InitSpec& init, std::uint64_t seed, std::uint64_t first, std::span<double> out) {
@@ -194,7 +104,7 @@ bool applies(InitKind kind, Family family) {
     case InitKind::sorted:
       return scales;
     case InitKind::integers:
-      return !scales && family != Family::heavy && family != Family::near_ties;
+      return !scales && family != Family::heavy && family != Family::near_ties && family != Family::outliers;
     default:
       return true;
   }
@@ -215,6 +125,33 @@ template <class Value>
 void make_sparse(std::uint64_t seed, std::uint64_t first, std::span<Value> values) {
   const Bits bits(seed, Stream::sparse);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = bits(first + i) >> 61 == 0 ? values[i] : 0;
+}
+
+struct Rows {
+  std::size_t count = 1;
+  std::size_t length = 1;  ///< of the last axis
+};
+
+Rows rows_of(const std::vector<std::int64_t>& shape) {
+  Rows rows;
+  if (shape.empty()) return rows;
+  rows.length = static_cast<std::size_t>(shape.back());
+  for (std::size_t i = 0; i + 1 < shape.size(); ++i) rows.count *= static_cast<std::size_t>(shape[i]);
+  return rows;
+}
+
+/// In about one row of eight, and in two at least, one element is kScale times what it is declared.
+void add_outliers(const InputDraw& draw, std::uint64_t first, std::span<double> values) {
+  const Bits bits(draw.seed, Stream::outlier);
+  const Rows rows = rows_of(draw.shape);
+  const std::uint64_t last = first + values.size();
+  const std::uint64_t certain = bits(2 * std::uint64_t{rows.count}) % rows.count;  // and the one behind it
+  for (std::uint64_t row = first / rows.length; row * rows.length < last; ++row) {
+    const bool is_certain = (row + rows.count - certain) % rows.count < 2;
+    if (!is_certain && bits(2 * row) >> 61 != 0) continue;
+    const std::uint64_t place = row * rows.length + bits(2 * row + 1) % rows.length;
+    if (place >= first && place < last) values[place - first] *= kScale;
+  }
 }
 
 void transform(const InputDraw& draw, std::uint64_t first, std::span<double> values) {
@@ -257,6 +194,8 @@ void transform(const InputDraw& draw, std::uint64_t first, std::span<double> val
       const double low = draw.init.first;
       return take_extremes(seed, first, values, low, low + std::ceil(draw.init.second - low) - 1);
     }
+    case Family::outliers:
+      return add_outliers(draw, first, values);
   }
 }
 
@@ -280,19 +219,6 @@ void transform(const InputDraw& draw, const WideRange& range, std::uint64_t firs
     default:
       return;
   }
-}
-
-struct Rows {
-  std::size_t count = 1;
-  std::size_t length = 1;  ///< of the last axis
-};
-
-Rows rows_of(const std::vector<std::int64_t>& shape) {
-  Rows rows;
-  if (shape.empty()) return rows;
-  rows.length = static_cast<std::size_t>(shape.back());
-  for (std::size_t i = 0; i + 1 < shape.size(); ++i) rows.count *= static_cast<std::size_t>(shape[i]);
-  return rows;
 }
 
 bool is_drawn_by_row(Family family) {
@@ -543,7 +469,9 @@ Family family_of_slot(const model::Task& task, int slot) {
 }
 
 Family family_of_input(const model::TensorSpec& input, Family slot_family) {
-  const bool permitted = std::find(input.families.begin(), input.families.end(), slot_family) != input.families.end();
+  // What is right for values of another size is right where few of them have it.
+  const Family named = slot_family == Family::outliers ? Family::scaled_up : slot_family;
+  const bool permitted = std::find(input.families.begin(), input.families.end(), named) != input.families.end();
   return permitted ? slot_family : Family::as_declared;
 }
 

@@ -71,8 +71,9 @@ std::uint64_t next_invocation_number() {
 
 std::string describe(const DroppedFamily& dropped) {
   return "family " + dropped.family + " is dropped on workload " + dropped.workload +
-         ": the reference computed in float gives NaN or infinity where double gives none; take it out of families, or "
-         "draw smaller values";
+         ": the reference computed in float gives NaN or infinity where double gives none; take " +
+         (dropped.family == model::to_string(model::Family::outliers) ? "scaled" : "it") +
+         " out of families, or draw smaller values";
 }
 
 ReferenceTensor seen_by_reference(const model::TensorSpec& input, const Bytes& bytes) {

@@ -58,7 +58,7 @@ base::Result<HostCalibration> calibrate_on_host(const model::Definition& definit
 ReferenceTensor seen_by_reference(const model::TensorSpec& input, const Bytes& bytes);
 
 /// Slots have any number from 0 on; this many numbers make a row. The same place in any two rows has the same family.
-inline constexpr int kSlotsARow = 16 * 27'720;  // a multiple of every number of families up to twelve
+inline constexpr int kSlotsARow = 16 * 360'360;  // a multiple of every number of families up to fifteen
 
 /// What a timed call is for: those of blocks and repeated ones have slots of their own, so that repeats leave no gaps
 /// among the slots of blocks, which all candidates go through in one order and so draw once.

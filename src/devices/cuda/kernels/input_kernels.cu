@@ -17,7 +17,8 @@ enum Family {
   kBlocks,
   kSignedZeros,
   kNearTies,
-  kExtremes
+  kExtremes,
+  kOutliers
 };
 #define ACCELOPT_GOLDEN 0x9e3779b97f4a7c15ULL
 
@@ -159,6 +160,15 @@ __device__ inline u64 place_of(int family, u64 i, u64 row_length, u64 seed) {
   return shown * row_length + column % (4ULL << bits_at(key, 2 * shown) % 5);
 }
 
+/// Whether it is one of the few that are out of line.
+__device__ inline bool is_outlier(u64 i, u64 count, u64 row_length, u64 seed) {
+  const u64 key = key_of(seed, 11);
+  const u64 row = i / row_length;
+  const u64 rows = count / row_length;
+  if (i % row_length != bits_at(key, 2 * row + 1) % row_length) return false;
+  return bits_at(key, 2 * row) >> 61 == 0 || (row + rows - bits_at(key, 2 * rows) % rows) % rows < 2;
+}
+
 /// A unit in the last place of 1.
 __device__ inline double unit_at_one(int dtype) {
   switch (dtype) {
@@ -201,6 +211,7 @@ extern "C" __global__ void accelopt_draw(void* out, int dtype, u64 count, u64 ro
       if (drawn < 2) value = first + ceil(second - first) - 1;
       if (drawn == 2) value = first;
     }
+    if (family == kOutliers && is_outlier(i, count, row_length, seed)) value *= 1000;
     store_element(dtype, out, i, value);
   }
 }
