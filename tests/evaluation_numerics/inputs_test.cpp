@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <set>
 
 #include "evaluation/verify/dtype_codec.hpp"
@@ -239,6 +240,40 @@ TEST(Inputs, Outliers_AreOneElementInAboutOneRowOfEight) {
     EXPECT_GE(most, rows > 10 ? 70 : 1);
     EXPECT_GE(places.size(), 4U) << "the places are random";
   }
+}
+
+TEST(Inputs, Offsets_HaveOneLongSequenceAmongOutliers) {
+  constexpr int kTotal = 30000;
+  int empty_before = 0;
+  int empty_behind = 0;
+  int both = 0;
+  std::set<std::ptrdiff_t> places;
+  for (const std::size_t count : {501U, 6U, 2U}) {
+    for (std::uint64_t seed = 0; seed < 100; ++seed) {
+      const auto offsets = drawn(
+          {{InitKind::indptr, kTotal, 1}, DType::int32, {static_cast<std::int64_t>(count)}, Family::outliers, seed});
+      EXPECT_EQ(offsets.front(), 0);
+      EXPECT_EQ(offsets.back(), kTotal);
+      std::vector<double> lengths(count);
+      std::adjacent_difference(offsets.begin(), offsets.end(), lengths.begin());
+      EXPECT_GE(*std::ranges::min_element(lengths), 0);
+      const auto longest = std::ranges::max_element(lengths);
+      EXPECT_GE(*longest, kTotal / 3);
+      places.insert(longest - lengths.begin());
+      if (count < 100) continue;
+      empty_before += offsets[5] == 0;
+      empty_behind += offsets[count - 6] == kTotal;
+      both += offsets[5] == 0 && offsets[count - 6] == kTotal;
+    }
+  }
+  EXPECT_GT(places.size(), 15U);
+  EXPECT_NEAR(empty_before, 50, 20);
+  EXPECT_NEAR(empty_behind, 50, 20);
+  EXPECT_GE(both, 5);
+  model::TensorSpec input;
+  input.init.kind = InitKind::indptr;
+  EXPECT_EQ(family_of_input(input, Family::outliers), Family::outliers) << "and so it is not what is timed";
+  EXPECT_EQ(family_of_input(input, Family::rows), Family::as_declared);
 }
 
 TEST(Inputs, WideIntegers_DrawEveryBit) {

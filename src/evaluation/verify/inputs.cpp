@@ -94,6 +94,7 @@ void draw_declared(const WideRange& range, std::uint64_t seed, std::uint64_t fir
 /// The families that leave an input's meaning intact; see draw_input.
 bool applies(InitKind kind, Family family) {
   if (family == Family::extremes) return kind == InitKind::integers;
+  if (family == Family::outliers && kind == InitKind::indptr) return true;
   const bool scales = family == Family::scaled_up || family == Family::scaled_down;
   switch (kind) {
     case InitKind::permutation:
@@ -195,7 +196,7 @@ void transform(const InputDraw& draw, std::uint64_t first, std::span<double> val
       return take_extremes(seed, first, values, low, low + std::ceil(draw.init.second - low) - 1);
     }
     case Family::outliers:
-      return add_outliers(draw, first, values);
+      return draw.init.kind == InitKind::indptr ? void() : add_outliers(draw, first, values);
   }
 }
 
@@ -309,6 +310,25 @@ void draw_distinct(const model::InitSpec& init, const Bits& bits, std::uint64_t 
   }
 }
 
+/// Offsets of sequences of which one has from a third to all of the total, and which may be empty at the ends.
+void draw_long_sequence(double total, const Bits& bits, std::uint64_t first, std::span<double> out) {
+  const std::uint64_t sequences = out.size() - 1;
+  const auto drawn = [&](std::uint64_t which) { return bits.uniform(first + out.size() + which); };
+  const auto below = [&](std::uint64_t which, std::uint64_t end) {
+    return static_cast<std::uint64_t>(drawn(which) * static_cast<double>(end));
+  };
+  const std::uint64_t empty_before = drawn(0) < 0.5 ? below(1, sequences / 4 + 1) : 0;
+  const std::uint64_t empty_behind = drawn(2) < 0.5 ? below(3, sequences / 4 + 1) : 0;
+  const std::uint64_t others = sequences - empty_before - empty_behind;  // the long one is one of these
+  const double length = std::floor(total * (1 + 2 * drawn(4)) / 3);
+  const std::uint64_t place = empty_before + below(5, others);
+  for (std::uint64_t i = 0; i < out.size(); ++i) out[i] = std::floor(bits.uniform(first + i) * (total - length + 1));
+  for (std::uint64_t i = 0; i <= empty_before; ++i) out[i] = 0;
+  for (std::uint64_t i = 0; i <= empty_behind; ++i) out[sequences - i] = total - length;
+  std::sort(out.begin(), out.end());
+  for (std::uint64_t i = place + 1; i < out.size(); ++i) out[i] += length;
+}
+
 /// One row of a generator that draws_whole_rows; `row` numbers it.
 void draw_structured_row(const InputDraw& draw, std::size_t row, std::span<double> out) {
   const Bits bits(draw.seed, Stream::shuffle);
@@ -325,6 +345,8 @@ void draw_structured_row(const InputDraw& draw, std::size_t row, std::span<doubl
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = draw.init.values[first + i];
     return;
   }
+  if (draw.init.kind == InitKind::indptr && draw.family == Family::outliers)
+    return draw_long_sequence(draw.init.first, bits, first, out);
   if (draw.init.kind == InitKind::indptr) {
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = std::floor(bits.uniform(first + i) * (draw.init.first + 1));
     out.front() = 0;
@@ -469,6 +491,7 @@ Family family_of_slot(const model::Task& task, int slot) {
 }
 
 Family family_of_input(const model::TensorSpec& input, Family slot_family) {
+  if (slot_family == Family::outliers && input.init.kind == InitKind::indptr) return slot_family;
   // What is right for values of another size is right where few of them have it.
   const Family named = slot_family == Family::outliers ? Family::scaled_up : slot_family;
   const bool permitted = std::find(input.families.begin(), input.families.end(), named) != input.families.end();

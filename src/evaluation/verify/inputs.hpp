@@ -32,8 +32,9 @@ struct InputDraw {
 /// one; signed_zeros x with probability 1/2, else 0 or -0; near_ties the row's first element times 1 + k units in the
 /// last place, k under 64 (16 bits and less: 8); extremes the largest number of the range with probability
 /// 1/2, the smallest with 1/4: of integers alone; outliers x, but 1000 x for one element in about one row of eight, in
-/// two at least. permutation, indptr, distinct and values stay as declared under every family; sorted takes scaled_up
-/// and scaled_down alone; integers takes all but those two, heavy, near_ties and outliers.
+/// two at least, and of indptr one sequence with from a third to all of the total, which runs of empty ones may stand
+/// before and behind. permutation, distinct and values stay as declared under every family, indptr under all others;
+/// sorted takes scaled_up and scaled_down alone; integers takes all but those two, heavy, near_ties and outliers.
 /// @error invalid_argument: out has another size, an axis is negative, the generator's limits are reversed, an index
 /// does not fit in dtype, distinct has fewer numbers than a row, values another number than the input, or an expression
 /// is left.
@@ -51,7 +52,7 @@ model::Family drawn_family(const InputDraw& draw);
 std::vector<model::Family> families_of_task(const model::Task& task);
 model::Family family_of_slot(const model::Task& task, int slot);
 /// The family that this input takes in a slot of `slot_family`: as_declared where it does not permit it. What permits
-/// scaled_up permits outliers.
+/// scaled_up permits outliers, as indptr does.
 model::Family family_of_input(const model::TensorSpec& input, model::Family slot_family);
 
 /// A seed for one input of one slot: different for every argument that differs.
