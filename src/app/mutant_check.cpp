@@ -62,11 +62,15 @@ bool wrong(Status status) {
          status == Status::incorrect_dtype || status == Status::reward_hack;
 }
 
+bool is_comparison(MutantKind kind) {
+  return kind == MutantKind::branch || kind == MutantKind::boundary;
+}
+
 /// Whether what ended the mutant is that it was found out, and not that it could not run.
 bool found_out(const Mutant& mutant, Status status) {
   // A cut index may point anywhere.
-  const bool may_crash = mutant.kind == MutantKind::mutated_input || mutant.kind == MutantKind::narrow_input ||
-                         mutant.kind == MutantKind::branch;
+  const bool may_crash =
+      mutant.kind == MutantKind::mutated_input || mutant.kind == MutantKind::narrow_input || is_comparison(mutant.kind);
   return wrong(status) || (may_crash && status == Status::runtime_error);
 }
 
@@ -150,7 +154,7 @@ class Checker {
     if (verdict.status != Status::passed) {
       add(mutant, MutantFate::untried, std::string(model::to_string(verdict.status)) + ": " + verdict.reason);
       // Nothing is known of a mutant that does not build; one that crashes would be found out.
-      const bool broken = verdict.status == Status::compile_error && mutant.kind != MutantKind::branch;
+      const bool broken = verdict.status == Status::compile_error && !is_comparison(mutant.kind);
       report(broken ? Severity::error : Severity::advice, "",
              "the mutant " + base::in_quotes(mutant.name) + " could not be tried: " + out_.mutants.back().reason);
       return {};
@@ -174,6 +178,14 @@ class Checker {
              "accepts the mutant " + base::in_quotes(mutant.name) +
                  ": no drawn input decides it otherwise, or the result does not depend on it, so kernels may leave it "
                  "out; if your program's inputs do, draw such ones: init, families, values of scalars");
+      return {};
+    }
+    if (mutant.kind == MutantKind::boundary) {
+      add(mutant, MutantFate::accepted, nearest);
+      report(Severity::advice, "inputs",
+             "accepts the mutant " + base::in_quotes(mutant.name) +
+                 ": no drawn input decides it, since the two are never equal, or the result does not depend on it; if "
+                 "your program's may be, name the family \"coarse\" for all inputs that it compares");
       return {};
     }
     if (mutant.kind == MutantKind::scalar) {

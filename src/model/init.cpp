@@ -42,7 +42,8 @@ constexpr auto kFamilies = std::to_array<base::Named<Family>>({{Family::as_decla
                                                                {Family::signed_zeros, "signed_zeros"},
                                                                {Family::near_ties, "near_ties"},
                                                                {Family::extremes, "extremes"},
-                                                               {Family::outliers, "outliers"}});
+                                                               {Family::outliers, "outliers"},
+                                                               {Family::coarse, "coarse"}});
 
 constexpr std::string_view kForms =
     "normal(mean, deviation), abs_normal(mean, deviation), uniform(low, high), integers(low, high), zeros, ones, "

@@ -74,16 +74,18 @@ enum class Family {
   signed_zeros,
   near_ties,
   extremes,
-  outliers
+  outliers,
+  coarse
 };
 /// What an input may be transformed by.
 inline constexpr std::array kTransformations{
-    Family::positive, Family::scaled_up, Family::scaled_down,  Family::heavy,     Family::sparse,   Family::rows,
-    Family::late,     Family::blocks,    Family::signed_zeros, Family::near_ties, Family::extremes, Family::outliers};
+    Family::positive, Family::scaled_up, Family::scaled_down, Family::heavy,        Family::sparse,
+    Family::rows,     Family::late,      Family::blocks,      Family::signed_zeros, Family::near_ties,
+    Family::extremes, Family::outliers,  Family::coarse};
 std::string_view to_string(Family family);
 /// What `families = [...]` may name, separated by commas; `outliers` comes with scaled.
 inline constexpr std::string_view kFamilyNames =
-    "positive, scaled, heavy, sparse, rows, late, blocks, signed_zeros, near_ties, extremes";
+    "positive, scaled, heavy, sparse, rows, late, blocks, signed_zeros, near_ties, coarse, extremes";
 /// Those of floating inputs.
 inline constexpr std::string_view kFloatFamilyNames = kFamilyNames.substr(0, kFamilyNames.rfind(','));
 /// One of kFamilyNames, scaled_up or scaled_down; scaled gives both of these.

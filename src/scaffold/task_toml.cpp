@@ -113,9 +113,13 @@ void write_tensor(TomlText& toml, const KernelParameter& parameter, const Signat
     toml.line(
         "# families = [\"extremes\"]  # many of the range's largest and smallest numbers, where sums of them fit");
   if (parameter.is_tensor && model::is_floating(parameter.dtype)) {
-    toml.line(
-        "# families = [\"positive\", \"scaled\", \"heavy\", \"sparse\", \"rows\"]  # those the function is defined "
-        "for");
+    const bool is_sorted = init != stated.inits.end() && init->second.starts_with("sorted(");
+    const bool is_exact = std::ranges::any_of(signature.parameters, [](const KernelParameter& one) {
+      return one.role == ParameterRole::output && !model::is_floating(one.dtype) && one.ties.empty();
+    });
+    toml.line(fmt::format("# families = [{}\"scaled\"{}{}]  # those the function is defined for",
+                          is_sorted ? "" : "\"positive\", ", is_sorted ? "" : ", \"heavy\", \"sparse\", \"rows\"",
+                          is_exact ? ", \"coarse\"" : ""));
   }
 }
 

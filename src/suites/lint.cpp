@@ -211,13 +211,17 @@ class Linter {
       return std::find(input.families.begin(), input.families.end(), family) != input.families.end();
     };
     std::vector<std::string> out;
+    const bool is_sorted = input.init.kind == model::InitKind::sorted;
     const auto suggest = [&](Family family, Family because_of) {
-      if (named(because_of) && !named(family)) out.push_back("\"" + std::string(model::to_string(family)) + "\"");
+      if (named(because_of) && !named(family) && (!is_sorted || family == Family::coarse))
+        out.push_back("\"" + std::string(model::to_string(family)) + "\"");
     };
     suggest(Family::late, Family::rows);
     suggest(Family::blocks, Family::rows);
     suggest(Family::signed_zeros, Family::sparse);
     if (compares_values() && !model::has_exact_output(task_.definition)) suggest(Family::near_ties, Family::rows);
+    if (model::has_exact_output(task_.definition))
+      suggest(Family::coarse, is_sorted ? Family::scaled_up : Family::rows);
     return out;
   }
 
@@ -239,6 +243,8 @@ class Linter {
                    "alone; where callers give others, draw it from a range");
       }
       if (!input.shape || !is_floating(input.dtype) || is_fixed(input)) continue;
+      const bool is_sorted = input.init.kind == model::InitKind::sorted;
+      if (model::draws_whole_rows(input.init.kind) && !is_sorted) continue;  // no family changes what they promise
       const auto first =
           static_cast<std::size_t>(std::find_if(inputs.begin(), inputs.end(), is_inout) - inputs.begin());
       const std::string key =
@@ -247,12 +253,12 @@ class Linter {
       if (input.families.empty()) {
         report(Severity::advice, key,
                "none: the kernel is only checked on inputs as declared; name what the operator is defined for (" +
-                   std::string(model::kFloatFamilyNames) + ")");
+                   (is_sorted ? "scaled, coarse: what keeps the order" : std::string(model::kFloatFamilyNames)) + ")");
       } else if (!more.empty()) {
-        report(
-            Severity::advice, key,
-            "what takes those that are named takes " + join_names(more) +
-                " as well: add them, or a kernel passes that judges a row by a part of it, or a zero without its sign");
+        report(Severity::advice, key,
+               "what takes those that are named takes " + join_names(more) +
+                   " as well: add them, or a kernel passes that judges a row by a part of it, a zero without its sign, "
+                   "or equal values the other way");
       }
     }
   }

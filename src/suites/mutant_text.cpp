@@ -2,6 +2,7 @@
 #include "suites/mutant_text.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <regex>
@@ -182,14 +183,16 @@ std::optional<std::string> without_small_constants(const std::string& source) {
   return any ? std::optional(std::move(out)) : std::nullopt;
 }
 
-std::vector<Comparison> comparisons_with_numbers(const std::string& source) {
-  constexpr std::size_t kMost = 8;
-  static const std::regex comparison(R"(([<>]=?|[=!]=)\s*(-?\.?\d(?:[eE][-+]?\d|[\w.])*)(?=\s*(?:[);?:]|&&|\|\|)))");
-  std::vector<Comparison> out;
+namespace {
+
+/// Calls `look(at, line)` at each place of the code outside of comments, preprocessor lines, names and the headers of
+/// loops; it says where to go on, and 0 where it found nothing.
+template <class Look>
+void look_outside_loops(const std::string& source, const Look& look) {
   int line = 1;
   int loop = 0;  // open parentheses of a loop's header
   bool header = false;
-  for (std::size_t at = 0; at < source.size() && out.size() < kMost;) {
+  for (std::size_t at = 0; at < source.size();) {
     std::size_t stop = end_of_comment(source, at);
     const bool directive = source[at] == '#';
     if (directive) stop = std::min(source.find('\n', at), source.size());
@@ -200,20 +203,97 @@ std::vector<Comparison> comparisons_with_numbers(const std::string& source) {
       const bool blank = std::isspace(static_cast<unsigned char>(source[at])) != 0;
       header = word == "for" || word == "while" || (header && blank);
       if (source[at] == ')' && loop > 0) --loop;
-      const bool behind = at > 0 && std::string_view("<>-=!").find(source[at - 1]) != std::string_view::npos;
-      std::smatch found;
-      const auto from = source.begin() + static_cast<std::ptrdiff_t>(at);
-      if (loop == 0 && !behind && word.empty() &&
-          std::regex_search(from, source.end(), found, comparison, std::regex_constants::match_continuous)) {
-        stop = at + static_cast<std::size_t>(found.length());
-        out.push_back({line, found.str(), stop});
-      }
+      if (loop == 0 && word.empty()) stop = std::max(stop, look(at, line));
       stop = std::max(stop, at + 1);
     }
     line += static_cast<int>(std::count(source.begin() + static_cast<std::ptrdiff_t>(at),
                                         source.begin() + static_cast<std::ptrdiff_t>(stop), '\n'));
     at = stop;
   }
+}
+
+/// How many comparisons of a kind are tried.
+constexpr std::size_t kMostComparisons = 8;
+
+/// The names that the source declares as whole numbers: sizes, places and counts.
+std::set<std::string> names_of_integers(const std::string& source) {
+  static const std::regex declaration(
+      R"(\b(?:int|long|short|unsigned|size_t|ptrdiff_t|u?int\d+_t)\s+((?:const\s+)?\w+[^;{})]*))");
+  static const std::regex name(R"((?:^|,)\s*(?:const\s+)?(\w+))");
+  std::set<std::string> out;
+  for (std::sregex_iterator found(source.begin(), source.end(), declaration), end; found != end; ++found) {
+    const std::string names = (*found)[1];
+    for (std::sregex_iterator one(names.begin(), names.end(), name); one != end; ++one) out.insert((*one)[1]);
+  }
+  return out;
+}
+
+/// A value's text: a name or a call, with subscripts and members, where it ends and where it begins.
+constexpr const char* kValue = R"([A-Za-z_][\w.]*(?:\[[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*\]|\([^()]*\)|\.\w+)*)";
+
+std::string without_blanks(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (std::isspace(static_cast<unsigned char>(c)) == 0) out += c;
+  }
+  return out;
+}
+
+/// Whether what follows takes one of the two values, so that it does not matter which of equal ones it is.
+bool takes_either(const std::string& one, const std::string& two, const std::string& rest) {
+  const std::string text = without_blanks(rest);
+  const auto follows = [&](const std::string& left, const std::string& right) {
+    const auto begins = std::to_array<std::string>({"?" + left + ":" + right, ")?" + left + ":" + right,
+                                                    ")" + left + "=" + right + ";", "){" + left + "=" + right + ";}"});
+    return std::ranges::any_of(begins, [&](const std::string& begin) { return text.starts_with(begin); });
+  };
+  const std::string left = without_blanks(one);
+  const std::string right = without_blanks(two);
+  return follows(left, right) || follows(right, left);
+}
+
+}  // namespace
+
+std::vector<Comparison> comparisons_with_numbers(const std::string& source) {
+  static const std::regex comparison(R"(([<>]=?|[=!]=)\s*(-?\.?\d(?:[eE][-+]?\d|[\w.])*)(?=\s*(?:[);?:]|&&|\|\|)))");
+  std::vector<Comparison> out;
+  look_outside_loops(source, [&](std::size_t at, int line) -> std::size_t {
+    const bool behind = at > 0 && std::string_view("<>-=!").find(source[at - 1]) != std::string_view::npos;
+    std::smatch found;
+    if (behind || out.size() == kMostComparisons ||
+        !std::regex_search(source.begin() + static_cast<std::ptrdiff_t>(at), source.end(), found, comparison,
+                           std::regex_constants::match_continuous))
+      return 0;
+    const std::size_t end = at + static_cast<std::size_t>(found.length());
+    out.push_back({line, found.str(), end});
+    return end;
+  });
+  return out;
+}
+
+std::vector<Comparison> comparisons_of_values(const std::string& source) {
+  static const std::regex left_value(kValue + std::string(R"(\s+$)"));
+  static const std::regex right_value(R"(([<>]=?)\s+()" + std::string(kValue) + ")");
+  const std::set<std::string> integers = names_of_integers(source);
+  std::vector<Comparison> out;
+  look_outside_loops(source, [&](std::size_t at, int line) -> std::size_t {
+    if (out.size() == kMostComparisons || at == 0 || std::string_view("<>").find(source[at]) == std::string_view::npos)
+      return 0;
+    const std::size_t begin = source.rfind('\n', at) + 1;  // npos + 1 is the source's own
+    const std::string before = source.substr(begin, at - begin);
+    std::smatch left;
+    std::smatch right;
+    if (!std::regex_search(before, left, left_value) ||
+        !std::regex_search(source.begin() + static_cast<std::ptrdiff_t>(at), source.end(), right, right_value,
+                           std::regex_constants::match_continuous))
+      return 0;
+    const std::string one(base::trimmed(left.str()));
+    const std::string two = right[2];
+    const std::size_t end = at + static_cast<std::size_t>(right.length());
+    if (integers.contains(one) || integers.contains(two) || takes_either(one, two, source.substr(end, 400))) return 0;
+    out.push_back({line, one + " " + right.str(), at + static_cast<std::size_t>(right[1].length())});
+    return end;
+  });
   return out;
 }
 
@@ -260,7 +340,7 @@ Mutant without_epsilon(const model::Task& task) {
                    without_small_constants(model::main_text(task.baseline)), "the baseline has no constant like 1e-5f");
 }
 
-std::vector<Mutant> with_forced_comparisons(const model::Task& task) {
+std::vector<Mutant> with_changed_comparisons(const model::Task& task) {
   std::vector<Mutant> out;
   const std::string& source = model::main_text(task.baseline);
   for (const Comparison& one : comparisons_with_numbers(source)) {
@@ -272,6 +352,16 @@ std::vector<Mutant> with_forced_comparisons(const model::Task& task) {
           task, MutantKind::branch, std::string("comparison always ") + (holds ? "true" : "false") + " (" + where + ")",
           "the baseline with that condition always " + std::string(holds ? "true" : "false"), std::move(forced), {}));
     }
+  }
+  for (const Comparison& one : comparisons_of_values(source)) {
+    std::string other = source;
+    const bool takes_equal = source[one.end - 1] == '=';
+    takes_equal ? other.erase(one.end - 1, 1) : other.insert(one.end, "=");
+    out.push_back(of_source(
+        task, MutantKind::boundary,
+        "equal values the other way (line " + std::to_string(one.line) + ", " + base::in_quotes(one.text) + ")",
+        std::string("the baseline with that comparison ") + (takes_equal ? "false" : "true") + " where both are equal",
+        std::move(other), {}));
   }
   return out;
 }

@@ -53,14 +53,17 @@ std::string refuse_rounding(const model::Definition& definition);
 /// it has none. Directives and comments stay.
 std::optional<std::string> without_small_constants(const std::string& source);
 
-/// A comparison with a number, as in `a > 1e6f`, outside of the headers of loops.
+/// A comparison outside of the headers of loops.
 struct Comparison {
   int line = 0;
-  std::string text;     ///< "> 1e6f"
-  std::size_t end = 0;  ///< in the source: the place behind it
+  std::string text;     ///< "> 1e6f", "x[i] < edge"
+  std::size_t end = 0;  ///< in the source: the place behind the number, or behind the sign
 };
-/// The first few of the source.
+/// The first few with a number, as in `a > 1e6f`.
 std::vector<Comparison> comparisons_with_numbers(const std::string& source);
+/// The first few by order of two values, as in `x[i] < edge`, with blanks around the sign; neither is declared as a
+/// whole number, and it matters which one is taken if they are equal (not in `a > b ? a : b`).
+std::vector<Comparison> comparisons_of_values(const std::string& source);
 
 /// The source of a CUDA kernel in which every maximum of floating numbers is 0; none where it exponentiates nothing, or
 /// takes no maximum.
@@ -71,8 +74,9 @@ Mutant of_source(const model::Task& task, MutantKind kind, std::string name, std
                  const std::optional<std::string>& source, std::string why);
 /// The baseline without its small constants.
 Mutant without_epsilon(const model::Task& task);
-/// The baseline with one of its comparisons with a number always false, or always true.
-std::vector<Mutant> with_forced_comparisons(const model::Task& task);
+/// The baseline with one of its comparisons with a number always false, or always true; or with one of two values the
+/// other way where they are equal.
+std::vector<Mutant> with_changed_comparisons(const model::Task& task);
 
 /// The mutants of a task in CUDA C++.
 std::vector<Mutant> derive_cuda_mutants(const model::Task& task);

@@ -99,7 +99,7 @@ class MutantGenerator {
     fix_scalars();
     mutate_input();
     mutants_.push_back(without_epsilon(task_));
-    std::ranges::move(with_forced_comparisons(task_), std::back_inserter(mutants_));
+    std::ranges::move(with_changed_comparisons(task_), std::back_inserter(mutants_));
     for (const Rounding& rounding : roundings()) add_rounded(rounding);
     if (!integer_inputs(definition_).empty()) narrow_integers();
     return std::move(mutants_);

@@ -25,6 +25,7 @@ enum class MutantKind {
   mutated_input,
   epsilon,
   branch,
+  boundary,
   lower_precision,
   half_width,
   narrow_input

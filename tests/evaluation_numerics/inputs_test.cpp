@@ -276,6 +276,24 @@ TEST(Inputs, Offsets_HaveOneLongSequenceAmongOutliers) {
   EXPECT_EQ(family_of_input(input, Family::rows), Family::as_declared);
 }
 
+TEST(Inputs, CoarseValues_OfLikeSpreadAreEqualAtTimes) {
+  const auto values = drawn({kNormal, DType::float64, {2000}, Family::coarse, 8});
+  const auto edges = drawn({{InitKind::sorted, -3, 3}, DType::float64, {2, 50}, Family::coarse, 9});
+  for (const std::ptrdiff_t row : {0, 50}) {
+    EXPECT_TRUE(std::is_sorted(edges.begin() + row, edges.begin() + row + 50));
+    EXPECT_LT(edges[static_cast<std::size_t>(row)], edges[static_cast<std::size_t>(row) + 49]);
+  }
+  const std::set<double> seen(values.begin(), values.end());
+  EXPECT_GE(seen.size(), 10U);
+  EXPECT_LE(seen.size(), 20U);
+  EXPECT_GT(std::ranges::count_if(edges, [&](double edge) { return seen.contains(edge); }), 80);
+  for (const double value : drawn({{InitKind::uniform, 0.01, 2.01}, DType::float64, {500}, Family::coarse, 8}))
+    EXPECT_TRUE(value >= 0.01 && value < 2.01) << value;
+  for (const double value : drawn({{InitKind::abs_normal, 0, 1}, DType::float32, {500}, Family::coarse, 8}))
+    EXPECT_GT(value, 0);
+  EXPECT_EQ(drawn({{InitKind::ones, 0, 0}, DType::float32, {2}, Family::coarse, 8}), (std::vector<double>{1, 1}));
+}
+
 TEST(Inputs, WideIntegers_DrawEveryBit) {
   for (const auto& [init, dtype] :
        {std::pair{"integers(0, 18446744073709551616)", DType::uint64},

@@ -185,6 +185,16 @@ TEST(Lint, InputsThatProveLittle) {
              "tasks/scale/task.toml: inputs[0].families: what takes those that are named takes \"near_ties\" as well");
   task.definition.inputs[0].families.clear();
   expect_one(task, Severity::advice, "tasks/scale/task.toml: inputs[0].families: none");
+  task.definition.inputs[0].init = {model::InitKind::sorted, 0, 1};
+  expect_one(task, Severity::advice,
+             "tasks/scale/task.toml: inputs[0].families: none: the kernel is only checked on inputs as declared; name "
+             "what the operator is defined for (scaled, coarse: what keeps the order)");
+  task.definition.inputs[0].families = {Family::scaled_up, Family::rows};
+  task.definition.outputs[0].dtype = model::DType::int32;
+  expect_one(task, Severity::advice,
+             "tasks/scale/task.toml: inputs[0].families: what takes those that are named takes \"coarse\" as well");
+  task.definition.inputs[0].families.push_back(Family::coarse);
+  EXPECT_TRUE(lint_task(task, {}).empty());
   task.definition.inputs[0].init = {model::InitKind::ones, 0, 1};
   expect_one(task, Severity::error, "tasks/scale/task.toml: inputs: every element of every input is fixed");
 }

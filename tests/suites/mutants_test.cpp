@@ -387,6 +387,32 @@ TEST(Mutants, ComparisonsWithNumbers_AreForcedBothWays) {
   EXPECT_NE(always.solution.sources[0].text.find("x[i] <= -0.5 != 2 ? 1"), std::string::npos);
 }
 
+TEST(Mutants, ComparisonsOfValues_ChangeWhereTheyAreEqual) {
+  model::Task task = product();
+  task.baseline.sources[0].text =
+      "#include <vector>\n"
+      "extern \"C\" void kernel(const float* x, const double* edges, float* y, int64_t M, int64_t K) {\n"
+      "  int64_t low = 0, high = M;\n"
+      "  while (x[low] < x[high]) {\n"
+      "    if (edges[low + 1] < x[high]) y[low] = static_cast<float>(x[low]);  // x[0] < y[0]\n"
+      "    if (low < high) y[0] = 1;\n"
+      "    float best = x[0];\n"
+      "    if (x[low + 1] > best) best = x[low + 1];\n"
+      "    if (x[low] > best) { best = x[low]; }\n"
+      "    best = x[low] > best ? x[low] : best;\n"
+      "    if (x[low] >= best) { best = x[low]; high = low; }\n"
+      "    if (best < 2.0f) return;\n"
+      "  }\n}\n";
+  const std::vector<Mutant> mutants = derive_mutants(task);
+  const auto boundaries = std::count_if(mutants.begin(), mutants.end(),
+                                        [](const Mutant& mutant) { return mutant.kind == MutantKind::boundary; });
+  EXPECT_EQ(boundaries, 2) << "not of loops, sizes, and maxima";
+  const Mutant& less = find(mutants, "equal values the other way (line 5, \"edges[low + 1] < x[high]\")");
+  EXPECT_NE(less.solution.sources[0].text.find("if (edges[low + 1] <= x[high]) y"), std::string::npos);
+  const Mutant& greater = find(mutants, "equal values the other way (line 11, \"x[low] >= best\")");
+  EXPECT_NE(greater.solution.sources[0].text.find("if (x[low] > best) { best"), std::string::npos);
+}
+
 TEST(Mutants, OtherText_HasNone) {
   model::Task task = product();
   task.target = "triton";

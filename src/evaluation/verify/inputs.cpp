@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <numeric>
@@ -23,6 +24,7 @@ using model::InitKind;
 
 constexpr double kHeavyFloor = 0x1p-8;
 constexpr double kScale = 1000;
+constexpr double kLeastSpread = 0x1p-1000;
 constexpr std::uint64_t kShortestBlock = 4;
 constexpr std::uint64_t kBlockLengths = 5;  ///< each twice the one before it
 
@@ -103,9 +105,10 @@ bool applies(InitKind kind, Family family) {
     case InitKind::values:
       return false;
     case InitKind::sorted:
-      return scales;
+      return scales || family == Family::coarse;
     case InitKind::integers:
-      return !scales && family != Family::heavy && family != Family::near_ties && family != Family::outliers;
+      return !scales && family != Family::heavy && family != Family::near_ties && family != Family::outliers &&
+             family != Family::coarse;
     default:
       return true;
   }
@@ -155,6 +158,21 @@ void add_outliers(const InputDraw& draw, std::uint64_t first, std::span<double> 
   }
 }
 
+/// To a grid of 8 to 16 steps of what is declared. Steps are powers of two, so that inputs of like spread share one.
+void make_coarse(const model::InitSpec& init, std::span<double> values) {
+  const bool is_normal = init.kind == InitKind::normal || init.kind == InitKind::abs_normal;
+  const double spread = is_normal ? 6 * std::abs(init.second) : init.second - init.first;
+  if (!(spread >= kLeastSpread) || !(is_normal || init.kind == InitKind::uniform || init.kind == InitKind::sorted))
+    return;
+  // The power of two at or below the spread.
+  const double step = std::bit_cast<double>(std::bit_cast<std::uint64_t>(spread) & 0x7ff0000000000000) / 8;
+  for (double& value : values) {
+    const double steps = value / step;
+    value = step * (init.kind == InitKind::abs_normal ? std::ceil(steps) : std::floor(is_normal ? steps + 0.5 : steps));
+    if (!is_normal && value < init.first) value = init.first;
+  }
+}
+
 void transform(const InputDraw& draw, std::uint64_t first, std::span<double> values) {
   const Family family = drawn_family(draw);
   const std::uint64_t seed = draw.seed;
@@ -197,6 +215,8 @@ void transform(const InputDraw& draw, std::uint64_t first, std::span<double> val
     }
     case Family::outliers:
       return draw.init.kind == InitKind::indptr ? void() : add_outliers(draw, first, values);
+    case Family::coarse:
+      return make_coarse(draw.init, values);
   }
 }
 

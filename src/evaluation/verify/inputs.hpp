@@ -33,8 +33,10 @@ struct InputDraw {
 /// last place, k under 64 (16 bits and less: 8); extremes the largest number of the range with probability
 /// 1/2, the smallest with 1/4: of integers alone; outliers x, but 1000 x for one element in about one row of eight, in
 /// two at least, and of indptr one sequence with from a third to all of the total, which runs of empty ones may stand
-/// before and behind. permutation, distinct and values stay as declared under every family, indptr under all others;
-/// sorted takes scaled_up and scaled_down alone; integers takes all but those two, heavy, near_ties and outliers.
+/// before and behind; coarse x rounded to a grid of 8 to 16 steps of the declared spread (6 deviations), powers of two:
+/// to the next one below, above for abs_normal, to the nearest for normal, and never below `low`. permutation, distinct
+/// and values stay as declared under every family, indptr under all but outliers; sorted takes scaled_up, scaled_down
+/// and coarse alone; integers takes all but those three, heavy, near_ties and outliers.
 /// @error invalid_argument: out has another size, an axis is negative, the generator's limits are reversed, an index
 /// does not fit in dtype, distinct has fewer numbers than a row, values another number than the input, or an expression
 /// is left.

@@ -18,7 +18,8 @@ enum Family {
   kSignedZeros,
   kNearTies,
   kExtremes,
-  kOutliers
+  kOutliers,
+  kCoarse
 };
 #define ACCELOPT_GOLDEN 0x9e3779b97f4a7c15ULL
 
@@ -169,6 +170,17 @@ __device__ inline bool is_outlier(u64 i, u64 count, u64 row_length, u64 seed) {
   return bits_at(key, 2 * row) >> 61 == 0 || (row + rows - bits_at(key, 2 * rows) % rows) % rows < 2;
 }
 
+/// The value on its grid.
+__device__ inline double coarse_value(double value, int kind, double first, double second) {
+  const bool is_normal = kind == kNormal || kind == kAbsNormal;
+  const double spread = is_normal ? 6 * size_of_value(second) : second - first;
+  if (!(spread >= 0x1p-1000) || !(is_normal || kind == kUniform)) return value;
+  const double step = as_double(as_bits(spread) & 0x7ff0000000000000ULL) / 8;
+  const double steps = value / step;
+  value = step * (kind == kAbsNormal ? ceil(steps) : floor(is_normal ? steps + 0.5 : steps));
+  return !is_normal && value < first ? first : value;
+}
+
 /// A unit in the last place of 1.
 __device__ inline double unit_at_one(int dtype) {
   switch (dtype) {
@@ -212,6 +224,7 @@ extern "C" __global__ void accelopt_draw(void* out, int dtype, u64 count, u64 ro
       if (drawn == 2) value = first;
     }
     if (family == kOutliers && is_outlier(i, count, row_length, seed)) value *= 1000;
+    if (family == kCoarse) value = coarse_value(value, kind, first, second);
     store_element(dtype, out, i, value);
   }
 }
