@@ -360,9 +360,13 @@ struct CallGraph {
   std::vector<Extent> callers;
 };
 
+/// Whether it names the function, and not only a variable of the same name.
 bool uses(const syntax::Function& function, const std::string& name) {
-  return std::any_of(function.names.begin(), function.names.end(),
-                     [&](const syntax::NameUse& use) { return use.name == name; });
+  const bool is_called = std::find(function.helpers.begin(), function.helpers.end(), name) != function.helpers.end();
+  return std::any_of(function.names.begin(), function.names.end(), [&](const syntax::NameUse& use) {
+    // What another file declares has no place here, and helpers leave out functions of the function's own name.
+    return use.name == name && (is_called || use.declaration < 0 || name == function.name);
+  });
 }
 
 /// Whether it stands for the function that the entry calls by this name.

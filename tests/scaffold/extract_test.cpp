@@ -180,6 +180,22 @@ TEST(Extract, LeavesOutWhatTheFunctionDoesNotReach) {
   EXPECT_EQ(extract->source, "#define GAIN 2.0f\n\n" + scale + "\n");
 }
 
+TEST(Extract, AVariableNamedLikeACaller_IsNoCall) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const std::string own =
+      "unsigned my_crc(unsigned start, const unsigned char* p, int n) {\n"
+      "  unsigned crc = ~start;\n  for (int i = 0; i < n; ++i) crc ^= p[i];\n  return ~crc;\n}\n";
+  const auto extract = extract_function(*clang,
+                                        "unsigned my_crc(unsigned start, const unsigned char* p, int n);\n"
+                                        "static unsigned crc(const unsigned char* p) { return my_crc(0, p, 1); }\n" +
+                                            own + "unsigned one(const unsigned char* p) { return crc(p); }\n",
+                                        Language::c, "my_crc", {"/nonexistent", {}});
+  ASSERT_TRUE(extract.has_value()) << extract.error().message;
+  EXPECT_NE(extract->source.find(own), std::string::npos) << extract->source;
+  EXPECT_EQ(extract->source.find("crc(const unsigned char* p)"), std::string::npos) << extract->source;
+}
+
 TEST(Extract, LeavesOutAnAttributeInAConditional) {
   const auto clang = load_clang();
   if (!clang) GTEST_SKIP() << "libclang is not installed";
