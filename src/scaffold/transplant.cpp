@@ -21,6 +21,7 @@ using base::ErrorCode;
 using base::fail;
 using base::Result;
 using model::Language;
+using syntax::Extent;
 
 /// Whether what stands in the scope is found without naming it: the top level, and namespaces without a name there.
 bool is_seen_everywhere(const std::string& scope) {
@@ -51,16 +52,47 @@ std::vector<std::string> changed_macros(const std::string& text) {
   return macros;
 }
 
+/// The text's chunks. C has no scopes: what looks like one is there for C++, behind __cplusplus.
+std::vector<Chunk> chunks_in(const std::string& source, Language language) {
+  std::vector<Chunk> chunks = top_level_chunks(source);
+  for (Chunk& chunk : chunks) {
+    if (language == Language::c) chunk.scope.clear();
+  }
+  return chunks;
+}
+
+/// The chunk, with a conditional that holds nothing else.
+Extent with_conditional(const std::vector<Chunk>& chunks, std::size_t index) {
+  const Extent& own = chunks[index].extent;
+  if (index == 0 || index + 1 == chunks.size()) return own;
+  const Chunk& before = chunks[index - 1];
+  const Chunk& after = chunks[index + 1];
+  const bool alone = is_conditional(before) && before.name.starts_with("if") && after.name == "endif";
+  return alone ? Extent{before.extent.begin, after.extent.end} : own;
+}
+
 }  // namespace
 
 Place place_of(const syntax::Unit& unit, const syntax::Function& function) {
-  Place place{unit, function, top_level_chunks(unit.source), function.extent.begin};
+  Place place{unit, function, chunks_in(unit.source, unit.language), function.extent.begin};
   std::size_t outermost = std::string::npos;
+  std::vector<std::size_t> conditionals;  // begins of those that are open
+  std::vector<std::size_t> around;        // those around the outermost block's begin
   for (std::size_t i = 0; i < place.chunks.size(); ++i) {
     const Chunk& chunk = place.chunks[i];
-    if (chunk.kind == Chunk::Kind::opening && chunk.scope.empty()) outermost = chunk.extent.begin;
+    if (chunk.kind == Chunk::Kind::opening && chunk.scope.empty()) {
+      outermost = chunk.extent.begin;
+      around = conditionals;
+    }
+    if (is_conditional(chunk) && chunk.name.starts_with("if")) conditionals.push_back(chunk.extent.begin);
+    if (is_conditional(chunk) && chunk.name == "endif" && !conditionals.empty()) conditionals.pop_back();
     if (!chunk.extent.contains(function.body)) continue;
-    place.begin = chunk.scope.empty() ? begin_with_prefixes(place.chunks, i) : outermost;
+    if (chunk.scope.empty()) {
+      place.begin = begin_with_prefixes(place.chunks, i);
+    } else {  // before a conditional that holds no more than the block's begin
+      const auto ended = std::mismatch(around.begin(), around.end(), conditionals.begin(), conditionals.end()).first;
+      place.begin = ended == around.end() ? outermost : *ended;
+    }
     break;
   }
   return place;
@@ -74,7 +106,7 @@ std::vector<HeaderChunk> header_chunks(const Place& place, const HeaderFolders& 
   }
   const std::string text = with_headers(lines, folders);
   std::vector<HeaderChunk> all;
-  for (const Chunk& chunk : top_level_chunks(text)) {
+  for (const Chunk& chunk : chunks_in(text, place.unit.language)) {
     all.push_back({chunk, model::canonical_tokens(text.substr(chunk.extent.begin, chunk.extent.size()))});
   }
   return all;
@@ -219,21 +251,22 @@ bool Transplant::is_in_place(const Chunk& chunk, std::string_view text) const {
 /// Leaves out includes, directives and what the user's file already has; frees the kernel of its C linkage.
 Result<std::string> Transplant::take_apart(const syntax::Unit& unit) {
   syntax::Edits edits;
-  const std::vector<Chunk> chunks = top_level_chunks(unit.source);
+  const std::vector<Chunk> chunks = chunks_in(unit.source, language_);
   std::vector<bool> c_blocks;
   for (const Chunk& chunk : chunks) {
     if (chunk.kind == Chunk::Kind::define) ++definitions_[chunk.name];
   }
-  for (const Chunk& chunk : chunks) {
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    const Chunk& chunk = chunks[i];
     const std::string_view text = unit.text(chunk.extent);
     if (chunk.kind == Chunk::Kind::include) {
       if (chunk.name != "\"task.h\"") includes_.push_back(chunk.name);
       edits.replace(chunk.extent, "");
     } else if (chunk.kind == Chunk::Kind::opening) {
       c_blocks.push_back(text.starts_with("extern"));
-      if (c_blocks.back()) edits.replace(chunk.extent, "");
+      if (c_blocks.back()) edits.replace(with_conditional(chunks, i), "");
     } else if (chunk.kind == Chunk::Kind::closing) {
-      if (!c_blocks.empty() && c_blocks.back()) edits.replace(chunk.extent, "");
+      if (!c_blocks.empty() && c_blocks.back()) edits.replace(with_conditional(chunks, i), "");
       if (!c_blocks.empty()) c_blocks.pop_back();
     } else if (chunk.kind == Chunk::Kind::define) {
       if (is_constant(chunk.name) || is_of_build(text) || has_already(chunk, text) || is_of_header(chunk, text)) {

@@ -26,7 +26,8 @@ struct Place {
   const syntax::Unit& unit;
   const syntax::Function& function;
   std::vector<Chunk> chunks;
-  std::size_t begin = 0;  ///< of the outermost block around the function; else of its definition, with attributes
+  std::size_t begin = 0;  ///< of the outermost block around the function, or of a conditional that holds its begin
+                          ///< alone; else, and always in C, of its definition, with attributes
   std::vector<std::string> macros{};  ///< -D and -U of the file's build
   /// What headers of the user's say that the file includes before the function.
   std::vector<HeaderChunk> of_headers{};

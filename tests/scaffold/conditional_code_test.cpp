@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Users' code in which preprocessor conditionals decide what is compiled.
+#include <gtest/gtest.h>
+
+#include "scaffold/extract.hpp"
+#include "scaffold/programs.hpp"
+#include "scaffold/scaffold.hpp"
+#include "scaffold/winner_patch.hpp"
+#include "suites/task_folder.hpp"
+
+namespace accelopt::scaffold {
+namespace {
+
+using model::Language;
+
+/// The repository's file, whose "twice" over n elements has its own code for a winner.
+std::string patched_twice(const syntax::Clang& clang, const Repository& repository) {
+  ScaffoldOptions options;
+  options.file = repository.file();
+  options.function = "twice";
+  options.stated = {{"x=n"}, {"y=n"}, {}, {"n=64"}, {}, {"x=normal(0, 1)"}};
+  options.folder = repository.path() / "task";
+  const auto report = scaffold_task(clang, options);
+  if (!report) return report.error().message;
+  const auto task = suites::load_task(options.folder);
+  if (!task) return task.error().message;
+  const auto patch = make_winner_patch({{*task, task->baseline, options.folder, {}}});
+  return patch ? patch->files.front().after : patch.error().message;
+}
+
+/// What the compiler says of the text in the place of the repository's file.
+std::string complaints(const Repository& repository, const std::string& text, const std::string& compiler) {
+  const std::string file = "src/" + repository.file().filename().string();
+  repository.write(file, text);
+  const auto [code, output] = repository.run(compiler + " -Wall -Wextra -Werror -c " + file + " -o twice.o");
+  return code == 0 ? "" : output + text;
+}
+
+TEST(WinnerPatch, InALinkageBlockForCppAlone_IsCompiled) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const std::string program =
+      "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
+      "typedef struct { float by; } Gain;\nstatic Gain gain(void) { Gain g = {2}; return g; }\n"
+      "void twice(const float *x, float *y, int n) {\n  for (int i = 0; i < n; ++i) y[i] = gain().by * x[i];\n}\n"
+      "#ifdef __cplusplus\n}\n#endif\n";
+  const Repository c("twice.c", program);
+  const std::string in_c = patched_twice(*clang, c);
+  EXPECT_NE(in_c.find("#endif\n\ntypedef struct"), std::string::npos) << in_c;
+  EXPECT_EQ(complaints(c, in_c, "gcc"), "");
+  const Repository cpp("twice.cpp", program);
+  const std::string in_cpp = patched_twice(*clang, cpp);
+  EXPECT_NE(in_cpp.find("\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n"), std::string::npos) << in_cpp;
+  EXPECT_EQ(complaints(cpp, in_cpp, "g++"), "");
+}
+
+}  // namespace
+}  // namespace accelopt::scaffold
