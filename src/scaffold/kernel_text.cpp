@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/text.hpp"
+#include "model/c_tokens.hpp"
 #include "scaffold/words.hpp"
 #include "syntax/edit.hpp"
 
@@ -229,25 +231,25 @@ class KernelText {
     }
     for (const KernelParameter& parameter : signature_.parameters) {
       if (!parameter.is_returned) continue;
-      std::size_t count = 0;
-      write_returns(function_.block, parameter.name, edits, count);
-      const std::vector<Word> all = words(old_body_);
-      const auto seen = std::count_if(all.begin(), all.end(), [](const Word& word) { return word.text == "return"; });
-      if (static_cast<std::size_t>(seen) != count) {
+      std::set<std::size_t> written;
+      write_returns(function_.block, parameter.name, edits, written);
+      if (function_.returns != written.size()) {
         return base::fail(ErrorCode::unsupported,
                           function_.name +
                               " returns from inside of a statement that init does not read (while, "
                               "switch, a lambda); return once, at its end");
       }
+      write_other_returns(parameter.name, written, edits);
     }
     return edits.apply(old_body_);
   }
 
   void write_returns(const syntax::Statement& statement, const std::string& result, syntax::Edits& edits,
-                     std::size_t& count) const {
-    if (statement.kind == syntax::StatementKind::return_value && statement.expression) {
-      ++count;
+                     std::set<std::size_t>& written) const {
+    const bool is_return = statement.kind == syntax::StatementKind::return_value && statement.expression;
+    if (is_return && unit_.text(statement.extent).starts_with("return")) {  // and no macro
       const std::size_t base = function_.body.begin;
+      written.insert(statement.extent.begin - base);
       const syntax::Extent value = statement.expression->extent;
       const bool last = !function_.block.children.empty() && &function_.block.children.back() == &statement;
       const std::string_view keyword = unit_.text({statement.extent.begin, statement.extent.begin + 6});
@@ -256,7 +258,20 @@ class KernelText {
       const std::size_t end = unit_.source.find(';', value.end);
       if (!last) edits.insert(end + 1 - base, " return; }");
     }
-    for (const syntax::Statement& child : statement.children) write_returns(child, result, edits, count);
+    for (const syntax::Statement& child : statement.children) write_returns(child, result, edits, written);
+  }
+
+  /// In branches of conditionals that are not compiled here: they may be elsewhere.
+  void write_other_returns(const std::string& result, const std::set<std::size_t>& written,
+                           syntax::Edits& edits) const {
+    const std::vector<model::Token> tokens = model::c_tokens(old_body_);
+    for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
+      if (tokens[i].text != "return" || tokens[i + 1].text == ";" || written.contains(tokens[i].offset)) continue;
+      const std::size_t begin = tokens[i].offset;
+      while (i + 1 < tokens.size() && tokens[i].text != ";") ++i;
+      edits.replace({begin, begin + std::string_view("return").size()}, "{ *" + result + " =");
+      edits.insert(tokens[i].end, " return; }");
+    }
   }
 
   const Signature& signature_;

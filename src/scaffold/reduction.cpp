@@ -175,6 +175,7 @@ class Reduction {
       names_[i] = names_of(i);
       needed_[i] = chunks_[i].kind == Chunk::Kind::function && contains_one(chunks_[i], needed);
       if (needed_[i] && chunks_[i].extent.contains(needed.front())) entry_ = i;
+      if (entry_ == i) entry_has_type_ = begins_with_type(i);
       for (std::size_t k = i; is_code(i) && k > 0 && (is_prefix(k - 1) || is_conditional(chunks_[k - 1])); --k) {
         if (is_prefix(k - 1)) owners_[k - 1] = i;
       }
@@ -216,6 +217,12 @@ class Reduction {
   static bool contains_one(const Chunk& chunk, const std::vector<Extent>& extents) {
     return std::any_of(extents.begin(), extents.end(),
                        [&](const Extent& extent) { return chunk.extent.contains(extent); });
+  }
+
+  /// Whether nothing but attributes may be a prefix of the function: else its type is.
+  [[nodiscard]] bool begins_with_type(std::size_t i) const {
+    const std::vector<Token> tokens = model::c_tokens(text_of(i));
+    return tokens.size() > 1 && tokens[0].kind == TokenKind::identifier && tokens[1].text != "(";
   }
 
   /// By which others use it.
@@ -315,7 +322,8 @@ class Reduction {
     }));
   }
 
-  /// What is not there: what was dropped, prefixes of it and of the entry, and conditionals that hold nothing else.
+  /// What is not there: what was dropped, prefixes of it, the entry's attributes in prefixes, and conditionals that
+  /// hold nothing else.
   [[nodiscard]] std::vector<bool> all_gone() const {
     std::vector<bool> gone = dropped_;
     std::vector<std::size_t> rest;    // without blocks that hold nothing
@@ -326,7 +334,7 @@ class Reduction {
     };
     for (std::size_t i = 0; i < chunks_.size(); ++i) {
       const std::size_t owner = owners_[i];
-      gone[i] = gone[i] || (owner < chunks_.size() && (dropped_[owner] || owner == entry_));
+      gone[i] = gone[i] || (owner < chunks_.size() && (dropped_[owner] || (owner == entry_ && entry_has_type_)));
       if (gone[i]) continue;
       const bool conditional = is_conditional(chunks_[i]);
       if (conditional && chunks_[i].name.starts_with("if")) begins.push_back(rest.size());
@@ -431,6 +439,7 @@ class Reduction {
   std::vector<bool> dropped_;
   std::size_t errors_;
   std::size_t entry_ = std::string::npos;
+  bool entry_has_type_ = true;  ///< with no prefix
   std::chrono::steady_clock::time_point end_ = std::chrono::steady_clock::now() + kLongestTrials;
   int trials_ = 0;
   bool stopped_ = false;

@@ -143,10 +143,11 @@ std::string without_clashes(const syntax::Unit& unit, const Stated& stated) {
   });
 }
 
-/// Where a function's whole definition begins: with attributes, `static` and `extern "C"`.
+/// Where a function's whole definition begins: with attributes, `static`, `extern "C"`, and conditionals about these.
 std::size_t begin_of_definition(const std::string& source, const syntax::Function& function) {
-  for (const Chunk& chunk : top_level_chunks(source)) {
-    if (chunk.extent.contains(function.body)) return chunk.extent.begin;
+  const std::vector<Chunk> chunks = top_level_chunks(source);
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    if (chunks[i].extent.contains(function.body)) return begin_with_prefixes(chunks, i);
   }
   return function.extent.begin;
 }

@@ -496,6 +496,7 @@ class Reader {
   }
 
   void collect_name(CXCursor cursor, Function& function) {
+    if (api_.getCursorKind(cursor) == CXCursor_ReturnStmt) ++function.returns;
     if (api_.getCursorKind(cursor) != CXCursor_DeclRefExpr) return;
     const CXCursor declared = api_.getCursorReferenced(cursor);
     const NameUse use{take(api_.getCursorSpelling(cursor)), declaration_of(declared),

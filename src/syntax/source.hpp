@@ -118,6 +118,7 @@ struct Function {
   Statement block;             ///< the body's statements
   std::vector<NameUse> names;  ///< every use inside the definition, in order
   std::vector<std::string> helpers;  ///< functions of the same file that it calls, directly, each once
+  std::size_t returns = 0;           ///< return statements in it, those of lambdas too
 
   [[nodiscard]] std::string qualified_name() const { return scope + name; }
 };

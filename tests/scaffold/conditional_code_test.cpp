@@ -54,5 +54,40 @@ TEST(WinnerPatch, InALinkageBlockForCppAlone_IsCompiled) {
   EXPECT_EQ(complaints(cpp, in_cpp, "g++"), "");
 }
 
+/// A return type that a conditional chooses, as fixed-point builds have it.
+constexpr const char* kChosenType = "#ifdef FIXED_POINT\nint\n#else\nvoid\n#endif\n";
+
+TEST(Scaffold, OfAReturnTypeInAConditional_TakesWhatIsCompiled) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const std::string program = kChosenType + std::string(
+                                                "twice(const float *x, float *y, int n) {\n"
+                                                "  for (int i = 0; i < n; ++i) y[i] = 2 * x[i];\n"
+                                                "#ifdef FIXED_POINT\n  return n;\n#endif\n}\n");
+  const Repository repository("twice.c", program);
+  EXPECT_EQ(complaints(repository, patched_twice(*clang, repository), "gcc"), "");
+  const std::string baseline = repository.read("task/baseline.c");
+  EXPECT_NE(baseline.find("#include \"task.h\"\n\nvoid kernel(const float *x"), std::string::npos) << baseline;
+}
+
+TEST(KernelText, ReturnsOfOtherBranches_AreWrittenToo) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const Repository repository("total.c",
+                              "float total(const float *x, int n) {\n  float s = 0;\n#ifdef FIXED_POINT\n"
+                              "  if (n < 0) return -1;\n#endif\n  for (int i = 0; i < n; ++i) s += x[i];\n"
+                              "  return s;\n}\n");
+  ScaffoldOptions options;
+  options.file = repository.file();
+  options.function = "total";
+  options.stated = {{"x=n"}, {}, {}, {"n=64"}, {}, {"x=normal(0, 1)"}};
+  options.folder = repository.path() / "task";
+  const auto report = scaffold_task(*clang, options);
+  ASSERT_TRUE(report.has_value()) << report.error().message;
+  const std::string baseline = repository.read("task/baseline.c");
+  EXPECT_NE(baseline.find("if (n < 0) { *result = -1; return; }\n"), std::string::npos) << baseline;
+  EXPECT_NE(baseline.find("  *result = s;\n"), std::string::npos) << baseline;
+}
+
 }  // namespace
 }  // namespace accelopt::scaffold
