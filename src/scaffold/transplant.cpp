@@ -9,6 +9,7 @@
 
 #include "model/c_tokens.hpp"
 #include "scaffold/entry_content.hpp"
+#include "scaffold/reduction.hpp"
 #include "scaffold/scaffold.hpp"
 #include "scaffold/words.hpp"
 #include "syntax/edit.hpp"
@@ -61,6 +62,11 @@ std::vector<Chunk> chunks_in(const std::string& source, Language language) {
   return chunks;
 }
 
+/// The chunk, with its prefixes and the conditionals around them.
+Extent whole_extent(const std::vector<Chunk>& chunks, std::size_t index) {
+  return {begin_with_prefixes(chunks, index), chunks[index].extent.end};
+}
+
 /// The chunk, with a conditional that holds nothing else.
 Extent with_conditional(const std::vector<Chunk>& chunks, std::size_t index) {
   const Extent& own = chunks[index].extent;
@@ -106,8 +112,10 @@ std::vector<HeaderChunk> header_chunks(const Place& place, const HeaderFolders& 
   }
   const std::string text = with_headers(lines, folders);
   std::vector<HeaderChunk> all;
-  for (const Chunk& chunk : chunks_in(text, place.unit.language)) {
-    all.push_back({chunk, model::canonical_tokens(text.substr(chunk.extent.begin, chunk.extent.size()))});
+  const std::vector<Chunk> chunks = chunks_in(text, place.unit.language);
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    const Extent whole = whole_extent(chunks, i);
+    all.push_back({chunks[i], model::canonical_tokens(text.substr(whole.begin, whole.size()))});
   }
   return all;
 }
@@ -209,11 +217,15 @@ bool Transplant::is_of_build(std::string_view text) const {
 bool Transplant::has_already(const Chunk& chunk, std::string_view text) const {
   if (form_.flags_by == FlagsBy::own_file) return false;
   const std::vector<std::string> wanted = model::canonical_tokens(text);
-  return std::any_of(place_.chunks.begin(), place_.chunks.end(), [&](const Chunk& own) {
-    return own.kind == chunk.kind && own.extent.end <= place_.begin && is_seen_everywhere(chunk.scope) &&
-           model::canonical_tokens(own.scope) == model::canonical_tokens(chunk.scope) &&
-           model::canonical_tokens(place_.unit.text(own.extent)) == wanted;
-  });
+  for (std::size_t i = 0; i < place_.chunks.size(); ++i) {
+    const Chunk& own = place_.chunks[i];
+    if (own.kind == chunk.kind && own.extent.end <= place_.begin && is_seen_everywhere(chunk.scope) &&
+        model::canonical_tokens(own.scope) == model::canonical_tokens(chunk.scope) &&
+        model::canonical_tokens(place_.unit.text(whole_extent(place_.chunks, i))) == wanted) {
+      return true;
+    }
+  }
+  return false;
 }
 
 /// Whether the winner defines the macro more than once, or the user's file says something of it before the function.
@@ -253,6 +265,7 @@ Result<std::string> Transplant::take_apart(const syntax::Unit& unit) {
   syntax::Edits edits;
   const std::vector<Chunk> chunks = chunks_in(unit.source, language_);
   std::vector<bool> c_blocks;
+  std::vector<Declared> prototypes;  // of functions that the winner defines itself
   for (const Chunk& chunk : chunks) {
     if (chunk.kind == Chunk::Kind::define) ++definitions_[chunk.name];
   }
@@ -277,37 +290,66 @@ Result<std::string> Transplant::take_apart(const syntax::Unit& unit) {
     } else if (chunk.kind == Chunk::Kind::preprocessor) {
       if (is_of_build(text)) edits.replace(chunk.extent, "");
       has_pragmas_ = has_pragmas_ || text.find("GCC") != std::string_view::npos;
-    } else {
-      free_declaration(unit, chunk, text, edits);
+    } else if (chunk.kind != Chunk::Kind::prefix) {  // which goes with what it is a prefix of
+      const Declared one{chunk, whole_extent(chunks, i), function_of(unit, chunk)};
+      const bool is_prototype = one.function != nullptr && chunk.kind == Chunk::Kind::declaration;
+      if (is_prototype) prototypes.push_back(one);
+      if (!is_prototype) free_declaration(unit, one, edits);
     }
+  }
+  for (const Declared& one : prototypes) {  // the definition is what counts
+    if (already_there_.contains(one.function->name)) edits.replace(one.whole, "");
+    if (!already_there_.contains(one.function->name)) free_linkage(unit, one, edits);
   }
   TRY_ASSIGN(const std::string freed, edits.apply(unit.source));
   return tidied(language_ == Language::c ? with_prefixes(freed, unit) : freed);
 }
 
-void Transplant::free_declaration(const syntax::Unit& unit, const Chunk& chunk, std::string_view text,
-                                  syntax::Edits& edits) {
-  const auto contains = [&](const syntax::Function& function) { return chunk.extent.contains(function.body); };
-  const auto defined = std::find_if(unit.functions.begin(), unit.functions.end(), contains);
-  const bool is_function = chunk.kind == Chunk::Kind::function && defined != unit.functions.end();
-  const bool is_kernel = is_function && defined->name == "kernel";
-  if (!is_kernel && is_in_place(chunk, text)) {
-    edits.replace(chunk.extent, "");
-    if (is_function) already_there_.insert(defined->name);
+void Transplant::free_declaration(const syntax::Unit& unit, const Declared& one, syntax::Edits& edits) {
+  const bool is_function = one.function != nullptr;
+  const bool is_kernel = is_function && one.function->name == "kernel";
+  if (!is_kernel && is_in_place(one.chunk, unit.text(one.whole))) {
+    edits.replace(one.whole, "");
+    if (is_function) already_there_.insert(one.function->name);
     return;
   }
-  if (is_function) changed_names_.insert(defined->name);
-  if (!is_function) changed_names_.merge(declared_names(text));
+  if (is_function) changed_names_.insert(one.function->name);
+  if (!is_function) changed_names_.merge(declared_names(unit.text(one.chunk.extent)));
+  free_linkage(unit, one, edits);
+}
+
+/// A function of the winner's own is static, and so is its prototype.
+void Transplant::free_linkage(const syntax::Unit& unit, const Declared& one, syntax::Edits& edits) const {
+  const std::string_view text = unit.text(one.chunk.extent);
+  const bool is_kernel = one.function != nullptr && one.function->name == "kernel";
   std::size_t linkage = 0;
   if (text.starts_with("extern")) {
     const std::size_t quote = text.find("\"C\"");
     linkage = quote == std::string_view::npos ? 0 : text.find_first_not_of(" \t\r\n", quote + 3);
+    if (linkage == 0 && one.function != nullptr && language_ == Language::c)
+      linkage = std::string_view("extern").size();
   }
   const std::string_view rest = text.substr(linkage);
+  const std::string_view prefix = unit.text({one.whole.begin, one.chunk.extent.begin});
   const bool is_local = rest.starts_with("static") || rest.starts_with("template") || rest.starts_with("inline") ||
-                        rest.starts_with("constexpr");
-  const bool wants_static = is_function && !is_local && (is_kernel || language_ == Language::c);
-  edits.replace({chunk.extent.begin, chunk.extent.begin + linkage}, wants_static ? "static " : "");
+                        rest.starts_with("constexpr") || has_word(prefix, "static") || has_word(prefix, "inline");
+  const bool wants_static = one.function != nullptr && !is_local && (is_kernel || language_ == Language::c);
+  if (wants_static) edits.insert(one.whole.begin, prefix.starts_with('#') ? "static\n" : "static ");
+  edits.replace({one.chunk.extent.begin, one.chunk.extent.begin + linkage}, "");
+}
+
+/// The function that the chunk defines; in C, also one that it declares and the winner defines. Null: none.
+const syntax::Function* Transplant::function_of(const syntax::Unit& unit, const Chunk& chunk) const {
+  const std::string_view text = unit.text(chunk.extent);
+  const bool may_declare = chunk.kind == Chunk::Kind::declaration && language_ == Language::c &&
+                           !text.starts_with("typedef") && text.find('(') != std::string_view::npos;
+  if (chunk.kind != Chunk::Kind::function && !may_declare) return nullptr;
+  const std::vector<std::string> names = may_declare ? names_declared_by(text) : std::vector<std::string>{};
+  const auto found = std::find_if(unit.functions.begin(), unit.functions.end(), [&](const syntax::Function& one) {
+    return may_declare ? std::find(names.begin(), names.end(), one.name) != names.end()
+                       : chunk.extent.contains(one.body);
+  });
+  return found == unit.functions.end() ? nullptr : &*found;
 }
 
 /// In C, which has no namespaces, every function of the winner gets the prefix.

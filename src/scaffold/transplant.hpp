@@ -56,6 +56,13 @@ class Transplant {
   [[nodiscard]] std::string declaration() const;
 
  private:
+  /// A definition or declaration of the winner.
+  struct Declared {
+    const Chunk& chunk;
+    syntax::Extent whole;              ///< with its prefixes
+    const syntax::Function* function;  ///< that it defines or is the prototype of; or null
+  };
+
   [[nodiscard]] std::string with_numbers(const syntax::Unit& unit) const;
   [[nodiscard]] bool is_constant(const std::string& name) const;
   [[nodiscard]] bool is_of_build(std::string_view text) const;
@@ -64,7 +71,9 @@ class Transplant {
   [[nodiscard]] bool is_in_place(const Chunk& chunk, std::string_view text) const;
   [[nodiscard]] bool is_redefined(const std::string& macro) const;
   base::Result<std::string> take_apart(const syntax::Unit& unit);
-  void free_declaration(const syntax::Unit& unit, const Chunk& chunk, std::string_view text, syntax::Edits& edits);
+  void free_declaration(const syntax::Unit& unit, const Declared& one, syntax::Edits& edits);
+  void free_linkage(const syntax::Unit& unit, const Declared& one, syntax::Edits& edits) const;
+  [[nodiscard]] const syntax::Function* function_of(const syntax::Unit& unit, const Chunk& chunk) const;
   [[nodiscard]] std::string with_prefixes(const std::string& text, const syntax::Unit& unit) const;
   [[nodiscard]] bool repeats_comment(std::string_view line) const;
   [[nodiscard]] std::string tidied(const std::string& text) const;

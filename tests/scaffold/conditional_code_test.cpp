@@ -89,5 +89,20 @@ TEST(KernelText, ReturnsOfOtherBranches_AreWrittenToo) {
   EXPECT_NE(baseline.find("  *result = s;\n"), std::string::npos) << baseline;
 }
 
+TEST(WinnerPatch, AHelperThatIsDeclaredAboveAndDefinedBelow_IsTheWinners) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const std::string parameters = "doubled(const float *x, float *y, int n)";
+  const Repository repository("twice.c",
+                              "#include \"doubled.h\"\nvoid twice(const float *x, float *y, int n) {\n"
+                              "  doubled(x, y, n);\n}\n" +
+                                  (kChosenType + parameters) +
+                                  " {\n  for (int i = 0; i < n; ++i) y[i] = 2 * x[i];\n}\n");
+  repository.write("src/doubled.h", "#pragma once\n" + (kChosenType + parameters) + ";\n");
+  const std::string after = patched_twice(*clang, repository);
+  EXPECT_NE(after.find("twice_accelopt_doubled(x, y, n);"), std::string::npos) << after;
+  EXPECT_EQ(complaints(repository, after, "gcc"), "");
+}
+
 }  // namespace
 }  // namespace accelopt::scaffold
