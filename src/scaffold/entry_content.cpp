@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "model/c_tokens.hpp"
 #include "scaffold/extract.hpp"
+#include "scaffold/inlined_headers.hpp"
 #include "scaffold/winner_blocks.hpp"
 #include "scaffold/words.hpp"
 
@@ -72,7 +73,8 @@ std::set<std::string> declared_names(std::string_view text) {
 
 Result<std::string> content_of(const syntax::Clang& clang, const std::string& source, model::Language language,
                                const std::string& function, const HeaderFolders& folders) {
-  TRY_ASSIGN(const syntax::Unit unit, read_unit(clang, with_macros(with_headers(source, folders), folders), language));
+  TRY_ASSIGN(const syntax::Unit unit,
+             read_unit(clang, with_macros(with_headers(clang, source, language, folders), folders), language));
   TRY_ASSIGN(const syntax::Function* const entry, find_function(unit, function));
   const std::vector<Named> beside = definitions_beside(unit, *entry);
   std::set<std::string> texts;  // a set: definitions may change places

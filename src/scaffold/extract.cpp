@@ -6,14 +6,12 @@
 #include <regex>
 #include <set>
 
-#include "base/files.hpp"
 #include "base/text.hpp"
 #include "model/c_tokens.hpp"
 #include "scaffold/class_scope.hpp"
+#include "scaffold/inlined_headers.hpp"
 #include "scaffold/reduction.hpp"
 #include "scaffold/words.hpp"
-#include "syntax/edit.hpp"
-#include "syntax/text.hpp"
 
 namespace accelopt::scaffold {
 namespace {
@@ -24,9 +22,6 @@ using base::Result;
 using model::Token;
 using model::TokenKind;
 using syntax::Extent;
-
-/// Headers that include one another stop here.
-constexpr int kDeepestInclude = 8;
 
 /// Splits the token stream of a file into chunks.
 class Splitter {
@@ -136,82 +131,6 @@ class Splitter {
   std::size_t at_ = 0;
 };
 
-/// The macro of `#ifndef MACRO`, `#if !defined(MACRO)`. Empty: the line is another one.
-std::string absent_macro(const std::string& line) {
-  const std::vector<Word> all = words(line);
-  if (all.size() == 2 && all[0].text == "ifndef") return all[1].text;
-  const bool negated = line.find('!') != std::string::npos;
-  return all.size() == 3 && all[0].text == "if" && all[1].text == "defined" && negated ? all[2].text : "";
-}
-
-/// A header without what keeps it from being read twice. `#define` of a guard stays: others may ask for it.
-std::string without_guard(std::string header) {
-  const std::size_t once = header.find("#pragma once");
-  if (once != std::string::npos) header.erase(once, std::string_view("#pragma once").size());
-  const std::vector<Chunk> chunks = top_level_chunks(header);
-  if (chunks.size() < 3 || chunks[1].kind != Chunk::Kind::define || chunks.back().name != "endif") return header;
-  const Extent first = chunks.front().extent;
-  if (absent_macro(header.substr(first.begin, first.size())) != chunks[1].name) return header;
-  int depth = 0;
-  for (const Chunk& chunk : chunks) {
-    if (chunk.kind != Chunk::Kind::preprocessor) continue;
-    if (depth == 1 && chunk.name.starts_with("el")) return header;
-    depth += chunk.name.starts_with("if") ? 1 : chunk.name == "endif" ? -1 : 0;
-    if (depth == 0 && &chunk != &chunks.back()) return header;
-  }
-  header.erase(chunks.back().extent.begin, chunks.back().extent.size());
-  return header.erase(first.begin, first.size());
-}
-
-/// The text with headers that are found put in the place of their #include, each once.
-class HeaderInliner {
- public:
-  explicit HeaderInliner(const HeaderFolders& folders) : folders_(folders) {}
-
-  std::string run(const std::string& source) { return inlined(source, folders_.own, 0); }
-
- private:
-  std::string inlined(const std::string& source, const std::filesystem::path& own, int depth) {
-    syntax::Edits edits;
-    for (const syntax::Include& include : syntax::includes_of(source)) {
-      if (depth >= kDeepestInclude) continue;
-      const std::filesystem::path file = find(include.name, own);
-      const auto text = base::read_file(file);
-      if (file.empty() || !text) continue;
-      std::string header;
-      if (seen_.insert(file.string()).second) {
-        header = inlined(without_guard(without_comments(plain_text(*text))), file.parent_path(), depth + 1);
-      }
-      edits.replace(include.line, header);
-    }
-    return edits.apply(source).value_or(source);
-  }
-
-  /// Empty: it is none of the user's.
-  std::filesystem::path find(const std::string& spelled, const std::filesystem::path& own) const {
-    if (spelled.size() < 2) return {};
-    const std::string name = spelled.substr(1, spelled.size() - 2);
-    std::vector<std::filesystem::path> places = folders_.searched;
-    if (spelled.front() == '"') places.insert(places.begin(), own);
-    for (const std::filesystem::path& place : places) {
-      std::error_code ignored;
-      if (std::filesystem::is_regular_file(place / name, ignored)) {
-        return std::filesystem::weakly_canonical(place / name, ignored);
-      }
-    }
-    return {};
-  }
-
-  const HeaderFolders& folders_;
-  std::set<std::string> seen_;
-};
-
-std::string included_lines(const HeaderFolders& folders) {
-  std::string lines;
-  for (const std::filesystem::path& file : folders.included) lines += "#include \"" + file.string() + "\"\n";
-  return lines;
-}
-
 }  // namespace
 
 std::vector<Chunk> top_level_chunks(const std::string& source) {
@@ -241,10 +160,6 @@ std::size_t begin_with_prefixes(const std::vector<Chunk>& chunks, std::size_t in
   return begin;
 }
 
-std::string with_headers(const std::string& source, const HeaderFolders& folders) {
-  return HeaderInliner(folders).run(with_first_lines(plain_text(source), included_lines(folders)));
-}
-
 Result<syntax::Unit> read_unit(const syntax::Clang& clang, const std::string& source, model::Language language,
                                const std::vector<syntax::HeaderFile>& headers) {
   return syntax::parse(clang, {source, language, headers, {"-ferror-limit=0"}});
@@ -252,14 +167,8 @@ Result<syntax::Unit> read_unit(const syntax::Clang& clang, const std::string& so
 
 Result<syntax::Unit> read_user_file(const syntax::Clang& clang, const std::string& source, model::Language language,
                                     const HeaderFolders& folders) {
-  std::vector<std::string> arguments{"-ferror-limit=0", "-iquote", folders.own.string()};
-  for (const std::filesystem::path& folder : folders.searched) {
-    arguments.insert(arguments.end(), {"-I", folder.string()});
-  }
-  arguments.insert(arguments.end(), folders.macros.begin(), folders.macros.end());
-  arguments.insert(arguments.end(), folders.standard.begin(), folders.standard.end());
   // Not by -include: beside a header on disk may lie what another compiler made of it (.gch).
-  return syntax::parse(clang, {source, language, {}, arguments, included_lines(folders)});
+  return syntax::parse(clang, {source, language, {}, reading_arguments(folders), included_lines(folders)});
 }
 
 Result<std::size_t> count_errors(const syntax::Clang& clang, const std::string& source, model::Language language,
@@ -324,6 +233,11 @@ Result<const syntax::Function*> find_function(const syntax::Unit& unit, const st
       if (one.kind == syntax::FunctionKind::static_member) {
         defined += (defined.empty() ? "" : ", ") + one.qualified_name();
       }
+    }
+    if (defined.empty() && !unit.errors.empty()) {
+      return fail(ErrorCode::not_found,
+                  "the file defines no function " + function +
+                      " that could be read, and no other; the first error in it: " + unit.errors.front().message);
     }
     return fail(ErrorCode::not_found,
                 "the file defines no function " + function + "; it defines " + (defined.empty() ? "none" : defined));
@@ -476,7 +390,7 @@ std::string missing_headers(const syntax::Unit& unit) {
 
 Result<Extract> extract_function(const syntax::Clang& clang, const std::string& source, model::Language language,
                                  const std::string& function, const HeaderFolders& folders) {
-  std::string whole = with_macros(with_headers(source, folders), folders);
+  std::string whole = with_macros(with_headers(clang, source, language, folders), folders);
   TRY_ASSIGN(const syntax::Unit original, read_unit(clang, whole, language));
   const std::string missing = missing_headers(original);
   const auto defined = find_function(original, function);

@@ -59,10 +59,6 @@ struct Extract {
 base::Result<Extract> extract_function(const syntax::Clang& clang, const std::string& source, model::Language language,
                                        const std::string& function, const HeaderFolders& folders);
 
-/// The text with headers that are found in `folders` in the place of their #include, each once, in plain form and
-/// without comments and guards; those that its build includes before it stand first.
-std::string with_headers(const std::string& source, const HeaderFolders& folders);
-
 /// How many errors a compiler front end finds in the text itself.
 base::Result<std::size_t> count_errors(const syntax::Clang& clang, const std::string& source, model::Language language,
                                        const std::vector<syntax::HeaderFile>& headers = {});

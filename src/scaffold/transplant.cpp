@@ -9,6 +9,7 @@
 
 #include "model/c_tokens.hpp"
 #include "scaffold/entry_content.hpp"
+#include "scaffold/inlined_headers.hpp"
 #include "scaffold/reduction.hpp"
 #include "scaffold/scaffold.hpp"
 #include "scaffold/words.hpp"
@@ -104,13 +105,13 @@ Place place_of(const syntax::Unit& unit, const syntax::Function& function) {
   return place;
 }
 
-std::vector<HeaderChunk> header_chunks(const Place& place, const HeaderFolders& folders) {
+std::vector<HeaderChunk> header_chunks(const syntax::Clang& clang, const Place& place, const HeaderFolders& folders) {
   std::string lines;
   for (const Chunk& chunk : place.chunks) {
     const bool before = chunk.extent.begin < place.begin && chunk.scope.empty();
     if (before && chunk.kind == Chunk::Kind::include) lines += std::string(place.unit.text(chunk.extent)) + "\n";
   }
-  const std::string text = with_headers(lines, folders);
+  const std::string text = with_headers(clang, lines, place.unit.language, folders);
   std::vector<HeaderChunk> all;
   const std::vector<Chunk> chunks = chunks_in(text, place.unit.language);
   for (std::size_t i = 0; i < chunks.size(); ++i) {

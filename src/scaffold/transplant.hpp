@@ -36,7 +36,7 @@ struct Place {
 Place place_of(const syntax::Unit& unit, const syntax::Function& function);
 
 /// What the place's headers say, those that are found in `folders`.
-std::vector<HeaderChunk> header_chunks(const Place& place, const HeaderFolders& folders);
+std::vector<HeaderChunk> header_chunks(const syntax::Clang& clang, const Place& place, const HeaderFolders& folders);
 
 /// The winner as text that a user's file can hold, at its top level, and that changes nothing else there.
 class Transplant {

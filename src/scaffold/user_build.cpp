@@ -174,6 +174,20 @@ std::string with_macros(const std::string& source, const HeaderFolders& folders)
   return with_first_lines(source, lines);
 }
 
+std::vector<std::string> reading_arguments(const HeaderFolders& folders) {
+  std::vector<std::string> arguments{"-ferror-limit=0", "-iquote", folders.own.string()};
+  for (const fs::path& folder : folders.searched) arguments.insert(arguments.end(), {"-I", folder.string()});
+  arguments.insert(arguments.end(), folders.macros.begin(), folders.macros.end());
+  arguments.insert(arguments.end(), folders.standard.begin(), folders.standard.end());
+  return arguments;
+}
+
+std::string included_lines(const HeaderFolders& folders) {
+  std::string lines;
+  for (const fs::path& file : folders.included) lines += "#include \"" + file.string() + "\"\n";
+  return lines;
+}
+
 std::string with_first_lines(const std::string& source, const std::string& lines) {
   if (lines.empty()) return source;
   // A comment that begins the file stays above, unless it is the function's own.

@@ -57,6 +57,12 @@ HeaderFolders header_folders_of(const std::filesystem::path& file);
 /// The text with lines for those of the build's macros that it names, which then holds without the build's -D and -U.
 std::string with_macros(const std::string& source, const HeaderFolders& folders);
 
+/// The compiler's arguments by which a file is read as its build reads it, with all errors; without `included`.
+std::vector<std::string> reading_arguments(const HeaderFolders& folders);
+
+/// An #include line for each file that the build includes before it.
+std::string included_lines(const HeaderFolders& folders);
+
 /// The text with lines before all of its code.
 std::string with_first_lines(const std::string& source, const std::string& lines);
 

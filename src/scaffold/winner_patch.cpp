@@ -18,6 +18,7 @@
 #include "scaffold/call_adapter.hpp"
 #include "scaffold/entry_content.hpp"
 #include "scaffold/extract.hpp"
+#include "scaffold/inlined_headers.hpp"
 #include "scaffold/scaffold.hpp"
 #include "scaffold/transplant.hpp"
 #include "scaffold/words.hpp"
@@ -164,7 +165,7 @@ Result<void> check_content(const syntax::Clang& clang, const model::Entry& entry
   const HeaderFolders folders = header_folders_of(file);
   TRY_ASSIGN(const bool same, is_content_of(clang, entry.content, source, language, entry.function, folders));
   if (same) return {};
-  const bool lacks_header = with_headers(source, folders).find("#include \"") != std::string::npos;
+  const bool lacks_header = with_headers(clang, source, language, folders).find("#include \"") != std::string::npos;
   return fail(ErrorCode::invalid_argument,
               entry.function + " in " + file.filename().string() +
                   ", or what it uses there or in headers, was changed after the task was made, and a winner would undo "
@@ -193,7 +194,7 @@ Result<PatchedText> replace_entry(const syntax::Clang& clang, const PatchRequest
   TRY_ASSIGN(const syntax::Function* const function, find_function(unit, task.entry->function));
   Place place = place_of(unit, *function);
   place.macros = folders.macros;
-  place.of_headers = header_chunks(place, folders);
+  place.of_headers = header_chunks(clang, place, folders);
   Transplant transplant(task, place, request.form);
   TRY_ASSIGN(const std::string block, transplant.block(clang, model::main_text(model::standing_alone(request.winner))));
   TRY_ASSIGN(const AdaptedBody adapted, adapted_body(task, unit, *function, transplant.callee(), transplant.prefix()));

@@ -10,6 +10,7 @@
 
 #include "base/result.hpp"
 #include "syntax/clang.hpp"
+#include "syntax/source.hpp"
 
 namespace accelopt::syntax {
 
@@ -46,6 +47,9 @@ inline constexpr std::string_view kMemoryFolder = "/accelopt-memory/";
 
 /// Where this process's open files have names.
 inline constexpr std::string_view kOpenFiles = "/proc/self/fd/";
+
+/// The compiler's arguments that say how the source is read. @error invalid_argument: another language than C or C++.
+base::Result<std::vector<std::string>> arguments_of(const Clang& clang, const ParseInput& input);
 
 /// The files on disk, outside of these folders, that were read for the unit, in order of their inclusion.
 std::vector<std::string> files_on_disk(const Api& api, CXTranslationUnit unit);

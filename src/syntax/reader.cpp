@@ -14,8 +14,6 @@
 namespace accelopt::syntax {
 namespace {
 
-using base::ErrorCode;
-using base::fail;
 using base::Result;
 
 class Reader {
@@ -546,20 +544,10 @@ std::string beginning_of(const ParseInput& input, const std::vector<std::string>
 }  // namespace
 
 Result<Unit> parse(const Clang& clang, const ParseInput& input) {
-  if (input.language != model::Language::c && input.language != model::Language::cpp) {
-    return fail(ErrorCode::invalid_argument, "only C and C++ sources can be read as a syntax tree");
-  }
+  TRY_ASSIGN(std::vector<std::string> arguments, arguments_of(clang, input));
   TRY_ASSIGN(const Api api, Api::bind(clang));
-  const bool is_c = input.language == model::Language::c;
   const std::string folder(kOpenFiles);
   const std::string name = clang.preambles().file_name();
-  std::vector<std::string> arguments = {"-x", is_c ? "c" : "c++"};
-  const auto names_standard = [](const std::string& argument) { return argument.starts_with("-std="); };
-  if (std::none_of(input.arguments.begin(), input.arguments.end(), names_standard)) {
-    arguments.emplace_back(is_c ? "-std=gnu17" : "-std=gnu++20");
-  }
-  arguments.insert(arguments.end(), clang.system_arguments().begin(), clang.system_arguments().end());
-  arguments.insert(arguments.end(), input.arguments.begin(), input.arguments.end());
   std::vector<HeaderFile> headers = input.headers;
   if (!input.before.empty()) {
     headers.push_back({"accelopt_before.h", input.before});

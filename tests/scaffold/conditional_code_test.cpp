@@ -104,5 +104,59 @@ TEST(WinnerPatch, AHelperThatIsDeclaredAboveAndDefinedBelow_IsTheWinners) {
   EXPECT_EQ(complaints(repository, after, "gcc"), "");
 }
 
+/// What of the text and the repository's headers "f" needs.
+std::string extracted_f(const syntax::Clang& clang, const Repository& repository, const std::string& source) {
+  const auto extract = extract_function(clang, source, Language::c, "f", {repository.path() / "src", {}});
+  return extract ? extract->source : extract.error().message;
+}
+
+TEST(Extract, HeadersOfBranchesThatAreNotCompiled_TakeNothingFromOthers) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const Repository repository("unused.c", "");
+  repository.write("src/sizes.h", "#ifndef SIZES_H\n#define SIZES_H\n#define SIZE 2\n#endif\n");
+  repository.write("src/broken.h", "#ifdef OTHER\nvoid other(void);\n");
+  repository.write("src/vectors.h", "static float first(const float* x) { return x[0] + 1; }\n");
+  const std::string f = "void f(float* y) { *y = SIZE; }\n";
+  EXPECT_EQ(extracted_f(*clang, repository,
+                        "#ifdef WITH_GPU\n#include \"sizes.h\"\n#endif\n#include \"sizes.h\"\n"
+                        "#ifdef WITH_TI\n#include \"broken.h\"\n#endif\n" +
+                            f),
+            "#define SIZE 2\n\n" + f);
+  // Another compiler may take the other branch.
+  const std::string kept = extracted_f(*clang, repository,
+                                       "#ifndef __clang__\n#include \"vectors.h\"\n#else\n"
+                                       "static float first(const float* x) { return x[0]; }\n#endif\n"
+                                       "void f(float* y) { *y = first(y); }\n");
+  EXPECT_NE(kept.find("return x[0] + 1;"), std::string::npos) << kept;
+}
+
+TEST(Extract, ATextThatIsIncludedTwice_IsThereTwice) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const Repository repository("unused.c", "");
+  repository.write("src/config.h", "#define GAIN 3\n");
+  repository.write("src/gained.inc",
+                   "#include \"config.h\"\nstatic float NAME(float v) { return v OP GAIN; }\n#undef NAME\n#undef OP\n");
+  const std::string source = extracted_f(*clang, repository,
+                                         "#define NAME times\n#define OP *\n#include \"gained.inc\"\n"
+                                         "#define NAME plus\n#define OP +\n#include \"gained.inc\"\n"
+                                         "void f(float* y) { *y = times(*y) + plus(*y); }\n");
+  const auto unit = read_unit(*clang, source, Language::c);
+  ASSERT_TRUE(unit.has_value());
+  EXPECT_TRUE(unit->errors.empty()) << source;
+  ASSERT_EQ(unit->functions.size(), 3U) << source;
+  EXPECT_EQ(unit->functions[1].name, "plus");
+  EXPECT_EQ(source.find("GAIN 3"), source.rfind("GAIN 3")) << source;
+}
+
+TEST(Extract, AFileThatCannotBeRead_IsNotSaidToBeEmpty) {
+  const auto clang = load_clang();
+  if (!clang) GTEST_SKIP() << "libclang is not installed";
+  const Repository repository("unused.c", "");
+  const std::string problem = extracted_f(*clang, repository, "#ifdef A\nvoid f(float* y) { *y = 1; }\n");
+  EXPECT_NE(problem.find("unterminated conditional directive"), std::string::npos) << problem;
+}
+
 }  // namespace
 }  // namespace accelopt::scaffold
