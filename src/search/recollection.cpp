@@ -20,8 +20,9 @@ namespace {
 /// Of the kernel's text: what is beyond this says little that the beginning does not.
 constexpr std::size_t kMostText = 20'000;
 
-std::string store_id(const model::Experience& experience) {
-  return memory::made_fit(experience).experience.id;
+/// Its id in the store: what was recalled has it, of whatever form it is; the run's own have short ones.
+std::string store_id(const model::Experience& experience, const std::string& run) {
+  return experience.run == run ? memory::made_fit(experience).experience.id : experience.id;
 }
 
 std::string bound_of(const std::vector<model::WorkloadTiming>& workloads) {
@@ -178,7 +179,7 @@ std::vector<memory::CreditEvent> credit_of(const std::string& run, int iteration
   for (std::size_t parent = 0; parent < shown.size(); ++parent) {
     const std::string where = run + " i" + std::to_string(iteration) + ".b" + std::to_string(parent);
     for (const model::Experience& experience : shown[parent]) {
-      const std::string id = store_id(experience);
+      const std::string id = store_id(experience, run);
       id_in_store[parent][experience.id] = id;
       if (!counts(parent, experience.id)) continue;
       events.push_back({.id = where + " shown " + id, .experience = id, .kind = Kind::shown, .run = run});

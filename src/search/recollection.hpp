@@ -47,7 +47,8 @@ class Recollection {
 /// as shown.
 enum class Showing { read, weighed };
 
-/// What the iteration's outcomes say of the experiences that its plans rest on, and which ones its planners were shown.
+/// What the iteration's outcomes say of the experiences that its plans rest on, and which ones its planners were shown;
+/// those of other runs have their ids in the store.
 /// A plan's experiences are confirmed when one of its attempts is certainly faster than its parent, refuted when
 /// attempts were measured or failed and none is; where nothing was built and judged nothing is said, nor where a
 /// model's attempt became its parent's own program.

@@ -149,6 +149,7 @@ TEST(CreditOf, TheParentsOwnProgramRefutesNothing) {
 TEST(CreditOf, SpeaksOnlyOfWhatWasMeasured) {
   model::Experience it = known_before();
   it.id = "e1";
+  it.run = "r";
   const auto outcome = [&](int plan, std::optional<model::Verdict> verdict) {
     AttemptOutcome made;
     made.identity = {.iteration = 0, .parent = 0, .plan = plan, .attempt = 0};
@@ -169,6 +170,18 @@ TEST(CreditOf, SpeaksOnlyOfWhatWasMeasured) {
   EXPECT_EQ(events[1].kind, memory::CreditEvent::Kind::confirmed);
   EXPECT_EQ(events[2].kind, memory::CreditEvent::Kind::refuted);
   EXPECT_EQ(events[1].experience, memory::made_fit(it).experience.id);
+}
+
+TEST(CreditOf, ARecalledExperienceKeepsItsIdOfAnyForm) {
+  model::Experience number = known_before();
+  number.id = "7";
+  model::Experience name = known_before();
+  name.id = "team-lesson-1";
+  name.run = "another run";
+  const auto events = credit_of("r", 0, {}, {{number, name}});
+  ASSERT_EQ(events.size(), 2U);
+  EXPECT_EQ(events[0].experience, "7");
+  EXPECT_EQ(events[1].experience, "team-lesson-1");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <set>
 
+#include "base/hash.hpp"
 #include "base/text.hpp"
 #include "base/whole_number.hpp"
 
@@ -63,6 +64,10 @@ Json experience_json(const Json& row) {
   return out;
 }
 
+std::string short_hash(const std::string& text) {
+  return base::sha256_hex(text).substr(0, 32);
+}
+
 std::string speedup_text(const Json& row) {
   const auto interval = interval_at(row, "speedup");
   char text[32] = "";
@@ -88,6 +93,30 @@ Json fields_of(const Fit& fit) {
       {"shown", credit.shown}, {"used", credit.used}, {"confirmed", credit.confirmed}, {"refuted", credit.refuted}};
   fields["quarantined"] = false;
   return fields;
+}
+
+Json fields_of(const SolutionRecord& solution) {
+  return {{"hash", solution.id},
+          {"language", solution.language},
+          {"task", solution.task},
+          {"run", solution.run},
+          {"sources", base::canonical(solution.sources)},
+          {"evaluation", solution.evaluation.is_null() ? Json() : Json(base::canonical(solution.evaluation))}};
+}
+
+Json row_of(const CreditEvent& event, const Json& record) {
+  const bool shown = event.kind == CreditEvent::Kind::shown;
+  const std::string_view kind = base::name_in(kCreditKinds, event.kind);
+  return {{"key", Json::array({record, kind, short_hash(event.id)})},
+          {"record", record},
+          {"plan_key", shown ? "" : short_hash(event.run + "\n" + event.plan)},
+          {"fields",
+           {{"event", event.id},
+            {"experience", event.experience},
+            {"kind", kind},
+            {"run", event.run},
+            {"plan", event.plan},
+            {"speedup", Json(event.speedup)}}}};
 }
 
 Json clean(const Json& value) {

@@ -22,6 +22,9 @@ using Counters = std::map<std::string, std::int64_t>;
 
 /// The fields of an experience's record.
 base::Json fields_of(const Fit& fit);
+base::Json fields_of(const SolutionRecord& solution);
+/// The event as kCredit takes it, of the record with this key.
+base::Json row_of(const CreditEvent& event, const base::Json& record);
 /// The value with every text valid UTF-8.
 base::Json clean(const base::Json& value);
 /// About what the value takes in a request.

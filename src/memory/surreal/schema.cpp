@@ -232,6 +232,11 @@ RETURN $keys.filter(|$k| type::record('optimization', $k).quarantined = true);
 RETURN $keys.filter(|$k| record::exists(type::record('forgotten', $k)));
 )surql";
 
+const std::string_view kNumberKeys = R"surql(
+RETURN $numbers.filter(|$n| record::exists(type::record('optimization', $n))
+  AND !record::exists(type::record('optimization', <string>$n)))
+)surql";
+
 // Only writes records of its own, so that two meet only where they send the same event.
 const std::string_view kCredit = R"surql(
 BEGIN;
@@ -242,7 +247,7 @@ LET $outcomes = $new.filter(|$e| $e.plan_key != '');
 INSERT IGNORE INTO plan array::distinct($outcomes.map(|$e| {
   id: type::record('plan', $e.plan_key), title: $e.fields.plan, run: $e.fields.run })) RETURN NONE;
 INSERT RELATION INTO rests_on $outcomes.map(|$e| { id: type::record('rests_on', $e.key),
-  in: type::record('plan', $e.plan_key), out: type::record('optimization', $e.fields.experience),
+  in: type::record('plan', $e.plan_key), out: type::record('optimization', $e.record),
   outcome: $e.fields.kind, speedup: $e.fields.speedup }) RETURN NONE;
 RETURN array::len($new);
 COMMIT;

@@ -70,6 +70,8 @@ extern const std::string_view kForget;
 extern const std::string_view kQuarantine;
 /// Those of $keys that are quarantined; those that were forgotten.
 extern const std::string_view kHidden;
+/// Those of $numbers that are keys of records, and whose texts are not.
+extern const std::string_view kNumberKeys;
 /// Keeps $events that are not there, with their plans. Gives how many were new. Is run in a transaction.
 extern const std::string_view kCredit;
 /// Of the records with $keys those whose credit is not what their events say, and what that is.

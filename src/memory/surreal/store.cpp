@@ -7,7 +7,6 @@
 #include <set>
 #include <unordered_map>
 
-#include "base/hash.hpp"
 #include "base/text.hpp"
 #include "base/utc.hpp"
 #include "memory/sanitation.hpp"
@@ -44,10 +43,6 @@ constexpr std::size_t kMostWordsOfASearch = 40;
 constexpr int kMostTries = 50;
 /// The target of entries whose record has none.
 constexpr const char* kAnyTarget = "*";
-
-std::string short_hash(const std::string& text) {
-  return base::sha256_hex(text).substr(0, 32);
-}
 
 class SurrealStore final : public KnowledgeStore {
  public:
@@ -93,6 +88,8 @@ class SurrealStore final : public KnowledgeStore {
   }
 
   Result<int> insert_batch(const Json& rows, Forgotten forgotten);
+  /// The keys that ids stand for, by the id: a number where a record has that key and none the text.
+  Result<std::map<std::string, Json>> keys_of_ids(std::span<const CreditEvent> events);
   Result<void> bring_up_credit(const Json& events);
   /// The items of the rows of a reading that ends with the counters.
   Result<std::vector<Keyed>> keyed(const std::vector<Json>& results) const;
@@ -160,14 +157,7 @@ Result<void> SurrealStore::put_solutions(std::span<const SolutionRecord> solutio
     if (i < solutions.size()) {
       const SolutionRecord& it = solutions[i];
       if (!known.insert(it.id).second) continue;
-      row = clean({{"key", it.id},
-                   {"fields",
-                    {{"hash", it.id},
-                     {"language", it.language},
-                     {"task", it.task},
-                     {"run", it.run},
-                     {"sources", base::canonical(it.sources)},
-                     {"evaluation", it.evaluation.is_null() ? Json() : Json(base::canonical(it.evaluation))}}}});
+      row = clean({{"key", it.id}, {"fields", fields_of(it)}});
     }
     const std::size_t size = bytes_of(row);
     const bool full = rows.size() >= kRowsAtOnce || bytes + size > kBytesAtOnce || i == solutions.size();
@@ -231,7 +221,22 @@ Result<void> SurrealStore::quarantine(std::string_view id, Visibility visibility
   return {};
 }
 
+Result<std::map<std::string, Json>> SurrealStore::keys_of_ids(std::span<const CreditEvent> events) {
+  std::map<std::string, Json> keys;
+  Json numbers = Json::array();
+  for (const CreditEvent& event : events) {
+    const auto number = number_key(event.experience);
+    if (keys.emplace(event.experience, event.experience).second && number) numbers.push_back(*number);
+  }
+  if (numbers.empty()) return keys;
+  TRY_ASSIGN(const auto results, client_->ask(kNumberKeys, {{"numbers", numbers}}));
+  if (!at(results, 0).is_array()) return failed(ErrorCode::internal, "the server does not say which records it has");
+  for (const Json& number : at(results, 0)) keys[text_of_key(number)] = number;
+  return keys;
+}
+
 Result<int> SurrealStore::credit(std::span<const CreditEvent> events) {
+  TRY_ASSIGN(const auto keys, keys_of_ids(events));
   int fresh = 0;
   std::set<std::string> known;
   Json rows = Json::array();
@@ -247,17 +252,7 @@ Result<int> SurrealStore::credit(std::span<const CreditEvent> events) {
     if (i == events.size()) break;
     const CreditEvent& event = events[i];
     if (!known.insert(event.id).second) continue;
-    const bool shown = event.kind == CreditEvent::Kind::shown;
-    const std::string_view kind = base::name_in(kCreditKinds, event.kind);
-    rows.push_back(clean({{"key", Json::array({event.experience, kind, short_hash(event.id)})},
-                          {"plan_key", shown ? "" : short_hash(event.run + "\n" + event.plan)},
-                          {"fields",
-                           {{"event", event.id},
-                            {"experience", event.experience},
-                            {"kind", kind},
-                            {"run", event.run},
-                            {"plan", event.plan},
-                            {"speedup", Json(event.speedup)}}}}));
+    rows.push_back(clean(row_of(event, keys.at(event.experience))));
   }
   return fresh;
 }
@@ -265,8 +260,8 @@ Result<int> SurrealStore::credit(std::span<const CreditEvent> events) {
 /// Has the records' credit say what their events do. Also for events that were there: whoever sent them may have been
 /// cut short.
 Result<void> SurrealStore::bring_up_credit(const Json& events) {
-  std::set<std::string> keys;
-  for (const Json& event : events) keys.insert(event["fields"]["experience"].get<std::string>());
+  std::set<Json> keys;
+  for (const Json& event : events) keys.insert(event["record"]);
   // Their events are there for everybody by now; one transaction could not tell that of itself.
   TRY_ASSIGN(const auto counted, client_->ask(kCountCredit, {{"keys", keys}}));
   const Json& behind = at(counted, 0);
