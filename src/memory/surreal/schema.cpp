@@ -122,11 +122,6 @@ INSERT IGNORE INTO solution $rows.map(|$r| object::extend($r.fields, { id: type:
 
 const std::string_view kReadSolutions = "SELECT * FROM $keys.map(|$k| type::record('solution', $k))";
 
-const std::string_view kReadItem = R"surql(
-SELECT * FROM [type::record('optimization', $key), type::record('optimization', $number)];
-SELECT record::id(id) AS id, n FROM counter;
-)surql";
-
 const std::string_view kReadPrefix =
     "SELECT VALUE record::id(id) FROM type::record('optimization', $from..$to) LIMIT 6";
 

@@ -27,8 +27,6 @@ extern const std::string_view kPutSolutions;
 /// The solutions with $keys that are there.
 extern const std::string_view kReadSolutions;
 
-/// The item with $key, or with $number (-1: none) as its key; then the counters.
-extern const std::string_view kReadItem;
 /// Keys that begin with $from and come before $to, at most six.
 extern const std::string_view kReadPrefix;
 /// The items with $keys, in their order; then the counters.

@@ -397,8 +397,9 @@ Result<std::vector<Item>> SurrealStore::items_of_entries(const Json& entries) {
 Result<SurrealStore::Keyed> SurrealStore::found(std::string_view id) {
   if (id.empty()) return failed(ErrorCode::invalid_argument, "an empty id fits every experience; give more of it");
   const std::string text = clean(Json(std::string(id))).get<std::string>();
-  TRY_ASSIGN(const auto exact, client_->ask(kReadItem, {{"key", text}, {"number", number_key(text).value_or(-1)}}));
-  TRY_ASSIGN(auto items, keyed(exact));
+  Json exact = Json::array({text});
+  if (const auto number = number_key(text)) exact.push_back(*number);
+  TRY_ASSIGN(auto items, fetch(exact));
   if (!items.empty()) return std::move(items.front());
   TRY_ASSIGN(const auto results, client_->ask(kReadPrefix, {{"from", text}, {"to", text + "\xf4\x8f\xbf\xbf"}}));
   const Json& keys = at(results, 0);

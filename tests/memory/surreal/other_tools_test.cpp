@@ -121,5 +121,17 @@ TEST_F(SurrealEngine, CreditReachesTheRecordsOfOtherTools) {
       3U);
 }
 
+TEST_F(SurrealEngine, AnUnknownIdFitsNoRecordWithANumber) {
+  const SurrealServer server;
+  const auto store = open_at(server);
+  ASSERT_TRUE(store);
+  other_tool(server, "CREATE optimization:-1 SET strategy = 'the only one'");
+  for (const char* id : {"ee8a46b6", "1", "-"}) {
+    EXPECT_EQ(store->get(id).error().code, ErrorCode::not_found) << id;
+    EXPECT_EQ(store->forget(id).error().code, ErrorCode::not_found) << id;
+  }
+  EXPECT_EQ(store->get("-1")->experience.strategy, "the only one");
+}
+
 }  // namespace
 }  // namespace accelopt::memory::surreal
