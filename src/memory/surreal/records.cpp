@@ -145,6 +145,12 @@ std::optional<std::int64_t> number_key(std::string_view id) {
   return number;
 }
 
+void add_keys(const std::string& id, Json& keys) {
+  if (id.empty()) return;
+  keys.push_back(id);
+  if (const auto number = number_key(id)) keys.push_back(*number);
+}
+
 Counters counters_of(const Json& rows) {
   Counters counters;
   if (!rows.is_array()) return counters;

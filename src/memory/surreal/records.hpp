@@ -40,6 +40,8 @@ std::int64_t place_of(const base::Json& row);
 std::int64_t age_of(const std::string& language, std::int64_t place, const Counters& counters);
 /// The key that an id of digits may stand for.
 std::optional<std::int64_t> number_key(std::string_view id);
+/// Adds the keys that the id may stand for, the likelier first.
+void add_keys(const std::string& id, base::Json& keys);
 
 Counters counters_of(const base::Json& rows);
 Item item_of(const base::Json& row, const base::Json& key, const Counters& counters);

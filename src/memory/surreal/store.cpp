@@ -87,6 +87,8 @@ class SurrealStore final : public KnowledgeStore {
     return place < results.size() ? results[place] : nothing;
   }
 
+  /// Ids in stores of those that are there under keys of other tools, as an export of them gives them.
+  Result<std::set<std::string>> there_otherwise(std::span<const model::Experience> experiences);
   Result<int> insert_batch(const Json& rows, Forgotten forgotten);
   /// The keys that ids stand for, by the id: a number where a record has that key and none the text.
   Result<std::map<std::string, Json>> keys_of_ids(std::span<const CreditEvent> events);
@@ -111,7 +113,7 @@ class SurrealStore final : public KnowledgeStore {
 Result<int> SurrealStore::insert(std::span<const model::Experience> experiences, Forgotten forgotten,
                                  const std::set<std::string>& hidden) {
   int fresh = 0;
-  std::set<std::string> known;  // of this batch
+  TRY_ASSIGN(std::set<std::string> known, there_otherwise(experiences));  // and of this batch
   std::size_t bytes = 0;
   Json rows = Json::array();
   const auto flush = [&]() -> Result<void> {
@@ -139,6 +141,19 @@ Result<int> SurrealStore::insert(std::span<const model::Experience> experiences,
   }
   TRY(flush());
   return fresh;
+}
+
+Result<std::set<std::string>> SurrealStore::there_otherwise(std::span<const model::Experience> experiences) {
+  Json keys = Json::array();
+  for (const model::Experience& experience : experiences)
+    if (!is_store_id(experience.id) && experience.id.size() <= kLongestWord) add_keys(experience.id, keys);
+  TRY_ASSIGN(auto items, fetch(clean(keys)));
+  std::set<std::string> ids;
+  for (Keyed& one : items) {
+    one.item.experience.id.clear();
+    ids.insert(made_fit(one.item.experience).experience.id);
+  }
+  return ids;
 }
 
 Result<int> SurrealStore::insert_batch(const Json& rows, Forgotten forgotten) {
@@ -397,8 +412,8 @@ Result<std::vector<Item>> SurrealStore::items_of_entries(const Json& entries) {
 Result<SurrealStore::Keyed> SurrealStore::found(std::string_view id) {
   if (id.empty()) return failed(ErrorCode::invalid_argument, "an empty id fits every experience; give more of it");
   const std::string text = clean(Json(std::string(id))).get<std::string>();
-  Json exact = Json::array({text});
-  if (const auto number = number_key(text)) exact.push_back(*number);
+  Json exact = Json::array();
+  add_keys(text, exact);
   TRY_ASSIGN(auto items, fetch(exact));
   if (!items.empty()) return std::move(items.front());
   TRY_ASSIGN(const auto results, client_->ask(kReadPrefix, {{"from", text}, {"to", text + "\xf4\x8f\xbf\xbf"}}));

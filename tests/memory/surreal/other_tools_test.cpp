@@ -121,6 +121,24 @@ TEST_F(SurrealEngine, CreditReachesTheRecordsOfOtherTools) {
       3U);
 }
 
+TEST_F(SurrealEngine, AnExportOfOtherToolsRecordsInsertsNothing) {
+  const SurrealServer server;
+  const auto store = open_at(server);
+  ASSERT_TRUE(store);
+  other_tool(server, R"(
+    CREATE optimization:7 SET strategy = 'a number as key', language = 'python';
+    CREATE optimization:`team-lesson-1` SET strategy = 'a name', language = 'python')");
+  const auto listed = store->list({});
+  ASSERT_TRUE(listed) << listed.error().message;
+  std::vector<model::Experience> exported;
+  for (const Item& item : *listed) exported.push_back(item.experience);
+  const auto again = store->insert(exported, Forgotten::returns);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(*again, 0);
+  for (model::Experience& experience : exported) experience.strategy += " of another store";
+  EXPECT_EQ(store->insert(exported, Forgotten::returns).value(), 2) << "only its key is the same";
+}
+
 TEST_F(SurrealEngine, AnUnknownIdFitsNoRecordWithANumber) {
   const SurrealServer server;
   const auto store = open_at(server);
