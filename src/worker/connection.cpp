@@ -49,7 +49,7 @@ base::Error WorkerConnection::too_many_deaths(const std::string& reason) const {
 /// A process that has said hello; nothing: it died before, which may be tried again (`reason` says how).
 base::Result<std::shared_ptr<WorkerProcess>> WorkerConnection::start(std::string& reason, const std::string& target,
                                                                      const std::stop_token& stop) const {
-  TRY_ASSIGN(auto process, WorkerProcess::start(command_.words, options_.withheld, options_.send_limit));
+  TRY_ASSIGN(auto process, WorkerProcess::start(command_.words, options_.withheld, options_.send_limit, options_.now));
   process->listen_to_waits(options_.waiting);
   process->listen_to_progress(options_.progressed);
   const auto hello = process->greet(options_.hello_limit, stop);
@@ -78,6 +78,7 @@ base::Result<Json> WorkerConnection::open(const Json& request, const std::string
     if (answer.end == Answer::End::cancelled) return tl::make_unexpected(cancelled());
     if (answer.end == Answer::End::died) {
       reason = answer.reason + answer.last_words;
+      if (process->was_silent() && options_.notice) options_.notice(title() + " was lost (" + reason + ")");
       continue;
     }
     if (answer.result) {
@@ -118,6 +119,11 @@ bool WorkerConnection::alive() const {
 std::string WorkerConnection::end() const {
   const auto ended = process();
   return ended ? ended->end() : "it ended";
+}
+
+bool WorkerConnection::was_silent() const {
+  const auto ended = process();
+  return ended && ended->was_silent();
 }
 
 std::shared_ptr<WorkerProcess> WorkerConnection::close() {

@@ -31,7 +31,7 @@ struct WorkerCommand {
 
 /// How workers are treated, and who is told of them.
 struct ConnectionOptions {
-  /// Longest wait for the answer to one request; a worker that is silent for longer is ended and counts as dead.
+  /// A worker that owes answers and says nothing for longer, to any request, is ended and counts as dead.
   std::chrono::seconds answer_limit{1800};
   /// Longest wait for a worker's hello: a connection, a queue of a site's scheduler, an image that is fetched.
   std::chrono::milliseconds hello_limit{300'000};
@@ -45,8 +45,10 @@ struct ConnectionOptions {
   std::function<void(const model::DeviceWait&)> waiting{};
   /// Told how far a request is, now and then. A thread of the pool's, one at a time.
   std::function<void(const model::StepShare&)> progressed{};
-  /// Told what became of one of several workers: lost, given up, refused. Any thread.
+  /// Told what became of one of several workers: lost, given up, refused; of a lone one that it was ended because it
+  /// said nothing. Any thread.
   std::function<void(const std::string&)> notice{};
+  WorkerProcess::Now now = std::chrono::steady_clock::now;  ///< a test's own
   /// At that moment requests that wait for the device end as cancelled; what is measured goes on.
   std::stop_token stop_waiting{};
 };
@@ -80,6 +82,8 @@ class WorkerConnection {
   [[nodiscard]] bool alive() const;
   /// How its process ended; to be asked where it is not alive.
   [[nodiscard]] std::string end() const;
+  /// Whether its process was ended because it said nothing for too long.
+  [[nodiscard]] bool was_silent() const;
   /// Gives up its process, which ends with the last owner of what this returns: that takes seconds.
   [[nodiscard]] std::shared_ptr<WorkerProcess> close();
   /// How long all requests have waited for others to leave the device, seconds.

@@ -490,7 +490,7 @@ class WorkerPool final : public evaluation::Evaluator {
     member.state = State::down;
     if (fault == Fault::nobodys) ++member.deaths;
     const bool others = count(State::ready) > 0;
-    if (several())
+    if (several() || member.connection.was_silent())
       texts.push_back(title(member) + " was lost (" + how + "); it is started again" +
                       (others ? ", and the others do its work meanwhile" : ""));
   }

@@ -45,6 +45,14 @@ std::string described(int status) {
   return text;
 }
 
+/// "30 minutes", "45 s".
+std::string duration_text(std::chrono::seconds time) {
+  constexpr int kMinute = 60;
+  const auto count = time.count();
+  return count >= kMinute && count % kMinute == 0 ? std::to_string(count / kMinute) + " minutes"
+                                                  : std::to_string(count) + " s";
+}
+
 /// The environment without what a worker must not have.
 std::vector<std::string> clean_environment(const std::vector<std::string>& withheld) {
   std::vector<std::string> kept;
@@ -102,7 +110,7 @@ bool is_secret_name(std::string_view name) {
 
 base::Result<std::shared_ptr<WorkerProcess>> WorkerProcess::start(const std::vector<std::string>& command,
                                                                   const std::vector<std::string>& withheld,
-                                                                  std::chrono::seconds send_limit) {
+                                                                  std::chrono::seconds send_limit, Now now) {
   if (command.empty()) return base::fail(ErrorCode::invalid_argument, "no command to start a worker with");
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
@@ -137,11 +145,11 @@ base::Result<std::shared_ptr<WorkerProcess>> WorkerProcess::start(const std::vec
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   if (failure != 0) return base::fail_errno(failure, "starting the worker " + command[0]);
-  return std::shared_ptr<WorkerProcess>(new WorkerProcess(pid, std::move(ours), std::move(errors)));
+  return std::shared_ptr<WorkerProcess>(new WorkerProcess(pid, std::move(ours), std::move(errors), std::move(now)));
 }
 
-WorkerProcess::WorkerProcess(pid_t pid, base::FileDescriptor socket, base::FileDescriptor errors)
-    : pid_(pid), socket_(std::move(socket)), errors_(std::move(errors)) {
+WorkerProcess::WorkerProcess(pid_t pid, base::FileDescriptor socket, base::FileDescriptor errors, Now now)
+    : pid_(pid), socket_(std::move(socket)), errors_(std::move(errors)), now_(std::move(now)) {
   reader_ = std::thread([this] { listen(); });
   writer_ = std::thread([this] { write(); });
 }
@@ -169,7 +177,17 @@ WorkerProcess::~WorkerProcess() {
 
 std::string WorkerProcess::end() const {
   const std::lock_guard lock(mutex_);
-  return dead_ ? described(status_) + last_words() : "";
+  return dead_ ? way_of_its_end() + last_words() : "";
+}
+
+std::string WorkerProcess::way_of_its_end() const {
+  if (silent_) return "the worker gave no answer for " + duration_text(*silent_) + " and was ended";
+  return described(status_);
+}
+
+bool WorkerProcess::was_silent() const {
+  const std::lock_guard lock(mutex_);
+  return silent_.has_value();
 }
 
 bool WorkerProcess::alive() const {
@@ -290,13 +308,14 @@ void WorkerProcess::reap() {
 void WorkerProcess::take_line(const std::string& line) {
   {
     const std::lock_guard lock(mutex_);
+    heard_ = now_();
+    changed_.notify_all();
     if (!hello_) {
       hello_ = find_hello(line);
       if (!hello_) {
         noise_bytes_ += line.size() + 1;
         keep_end(noise_, line + "\n");
       }
-      changed_.notify_all();
       return;
     }
   }
@@ -395,9 +414,13 @@ Answer WorkerProcess::ask(Json request, std::chrono::seconds limit, const std::s
   });
   std::unique_lock lock(mutex_);
   const auto settled = [&] { return pending->result.has_value() || dead_; };
-  // Returns early when a stop is asked for.
-  const auto began = std::chrono::steady_clock::now();
-  changed_.wait_until(lock, stop, began + limit, settled);
+  const auto began = now_();
+  while (!settled() && !stop.stop_requested()) {
+    const auto heard = heard_;
+    const auto left = std::max(began, heard) + limit - now_();
+    if (left <= left.zero()) break;
+    changed_.wait_for(lock, stop, left, [&] { return settled() || heard_ != heard; });
+  }
   if (!settled() && stop.stop_requested()) {
     send({{"op", kCancel}, {"id", id}});
     changed_.wait_for(lock, kCancelPatience, settled);
@@ -406,13 +429,14 @@ Answer WorkerProcess::ask(Json request, std::chrono::seconds limit, const std::s
       return {Answer::End::cancelled, Json(), pending->started, 0, {}, {}};
     }
   } else if (!settled()) {
+    silent_ = limit;
     kill_now();
     changed_.wait(lock, [this] { return dead_; });
   }
   pending_.erase(id);
   if (pending->result)
     return {Answer::End::answered, std::move(*pending->result), pending->started, pending->waited_seconds, {}, {}};
-  return {Answer::End::died, Json(), pending->started, 0, described(status_), last_words()};
+  return {Answer::End::died, Json(), pending->started, 0, way_of_its_end(), last_words()};
 }
 
 }  // namespace accelopt::worker

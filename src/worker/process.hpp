@@ -41,13 +41,16 @@ struct Answer {
 /// to this process's own, and its end is part of the reason when it dies.
 class WorkerProcess {
  public:
+  /// Gives the time; any thread.
+  using Now = std::function<std::chrono::steady_clock::time_point()>;
   /// Variables named in `withheld`, and all whose name sounds like a secret (is_secret_name), stay out of its
   /// environment.
   /// One that takes no byte of a request for `send_limit` is ended.
   /// @error not_found, permission_denied, io: the command cannot be started.
-  static base::Result<std::shared_ptr<WorkerProcess>> start(
-      const std::vector<std::string>& command, const std::vector<std::string>& withheld = {},
-      std::chrono::seconds send_limit = std::chrono::seconds(120));
+  static base::Result<std::shared_ptr<WorkerProcess>> start(const std::vector<std::string>& command,
+                                                            const std::vector<std::string>& withheld = {},
+                                                            std::chrono::seconds send_limit = std::chrono::seconds(120),
+                                                            Now now = std::chrono::steady_clock::now);
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
   /// Ends the input and gives the worker a moment, terminates it and what it started, and kills what is left after
@@ -64,13 +67,16 @@ class WorkerProcess {
   void listen_to_waits(std::function<void(const model::DeviceWait&)> told) { told_ = std::move(told); }
   /// Likewise who hears how far a request is.
   void listen_to_progress(std::function<void(const model::StepShare&)> told) { progressed_ = std::move(told); }
-  /// Sends the request (an object with `op`; the id is added) and waits for its answer. Once `stop_waiting` is
+  /// Sends the request (an object with `op`; the id is added) and waits for its answer. A worker that says nothing for
+  /// `limit`, to this or any other request, is ended: requests wait in its queue for others. Once `stop_waiting` is
   /// requested it may not wait for the device, now or later, or its answer is `cancelled`.
   Answer ask(base::Json request, std::chrono::seconds limit, const std::stop_token& stop,
              const std::stop_token& stop_waiting = {});
   [[nodiscard]] bool alive() const;
   /// How it ended, and what it said last; empty while it is alive.
   [[nodiscard]] std::string end() const;
+  /// Whether it was ended because it said nothing for too long.
+  [[nodiscard]] bool was_silent() const;
 
  private:
   struct Pending {
@@ -78,7 +84,7 @@ class WorkerProcess {
     bool started = false;
     double waited_seconds = 0;
   };
-  WorkerProcess(pid_t pid, base::FileDescriptor socket, base::FileDescriptor errors);
+  WorkerProcess(pid_t pid, base::FileDescriptor socket, base::FileDescriptor errors, Now now);
   void listen();
   void write();
   /// Under the lock: the writer puts it out behind what was sent before.
@@ -92,6 +98,8 @@ class WorkerProcess {
   void reap();
   void signal_all(int signal);
   void kill_now();
+  /// Of the dead; under the lock.
+  [[nodiscard]] std::string way_of_its_end() const;
   /// What it said that was no message, for an error's text; under the lock.
   [[nodiscard]] std::string last_words() const;
 
@@ -103,6 +111,9 @@ class WorkerProcess {
   std::condition_variable to_write_;
   std::deque<base::Json> outgoing_;
   bool closing_ = false;  ///< nothing more is written
+  const Now now_;
+  std::chrono::steady_clock::time_point heard_;  ///< when its last line came
+  std::optional<std::chrono::seconds> silent_;   ///< it was ended because it said nothing for so long
   std::map<std::int64_t, std::shared_ptr<Pending>> pending_;
   std::int64_t last_id_ = 0;
   std::optional<Hello> hello_;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
 
 #include "base/files.hpp"
@@ -166,6 +167,39 @@ TEST_F(WorkerPoolTest, BannersBeforeTheHelloArePassedOver) {
   EXPECT_EQ(opened->device.name, "fake");
   ASSERT_EQ(heard.size(), 1U);
   EXPECT_EQ(heard[0].version, "9.9.9");
+}
+
+/// A clock that goes on by so much each time that it is read.
+WorkerProcess::Now leaping(std::chrono::minutes leap) {
+  const auto time = std::make_shared<std::atomic<std::int64_t>>(0);
+  return [time, leap] { return std::chrono::steady_clock::time_point() + leap * time->fetch_add(1); };
+}
+
+TEST_F(WorkerPoolTest, AWorkerThatGoesOnTellingIsNotSilent) {
+  // From each of its lines to the next one it takes 20 of the 30 minutes.
+  const auto evaluator =
+      make_worker_pool({.workers = {worker()}, .connection = {.now = leaping(std::chrono::minutes(20))}});
+  ASSERT_TRUE(evaluator->ask(evaluation::Open{task()}, {}));
+  const auto raced =
+      evaluator->ask(evaluation::Race{model::Kernel(source("progress speed=2")), model::Kernel(source("speed=1"))}, {});
+  ASSERT_TRUE(raced) << raced.error().message;
+  EXPECT_EQ(raced->status, Status::passed);
+  EXPECT_EQ(starts(), 1U);
+}
+
+TEST_F(WorkerPoolTest, ASilentWorkerIsEndedAndSaidToBe) {
+  std::vector<std::string> told;
+  const auto evaluator =
+      make_worker_pool({.workers = {worker("deaf")},
+                        .connection = {.notice = [&](const std::string& text) { told.push_back(text); },
+                                       .now = leaping(std::chrono::minutes(40))}});
+  const auto opened = evaluator->ask(evaluation::Open{task()}, {});
+  ASSERT_FALSE(opened);
+  EXPECT_NE(opened.error().message.find("gave no answer for 30 minutes and was ended"), std::string::npos)
+      << opened.error().message;
+  EXPECT_EQ(opened.error().message.find("signal"), std::string::npos) << opened.error().message;
+  ASSERT_EQ(told.size(), 3U);
+  EXPECT_NE(told[0].find("was lost (the worker gave no answer for 30 minutes"), std::string::npos) << told[0];
 }
 
 TEST_F(WorkerPoolTest, AWorkerThatReadsNothingIsEnded) {
