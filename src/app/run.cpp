@@ -165,6 +165,17 @@ class Session {
 
   base::Result<search::RunResult> carry_out(model::EventSink& sink, const ResumeOptions& options) {
     TRY_ASSIGN(control_, RunControl::start(journal_.folder(), run_.id, settings_.search, shell_.stops, sink));
+    auto result = work(options);
+    if (!was_taken_over()) return result;
+    return base::fail(base::ErrorCode::unavailable,
+                      "run " + run_.id +
+                          " goes on in another process, which continued it while this one gave no sign of life; see it "
+                          "with: accelopt watch " +
+                          run_.id);
+  }
+
+ private:
+  base::Result<search::RunResult> work(const ResumeOptions& options) {
     if (options.finish) control_->budget().end(model::EndReason::stop);
     if (run_.status != RunStatus::done) {
       TRY(finish(RunStatus::running));
@@ -187,10 +198,16 @@ class Session {
     return record_end(std::move(result));
   }
 
- private:
   void note(const std::string& text) { control_->on(model::Note{text}); }
 
-  base::Result<void> finish(RunStatus status) { return journal_.finish_run(run_.id, status, std::nullopt, ""); }
+  [[nodiscard]] bool was_taken_over() const { return control_->asked() == journal::Request::taken_over; }
+
+  /// Of a run that was taken over the other process says how it stands.
+  base::Result<void> finish(RunStatus status, const std::optional<Json>& result = std::nullopt,
+                            std::string_view decision_hash = "") {
+    if (was_taken_over()) return {};
+    return journal_.finish_run(run_.id, status, result, decision_hash);
+  }
 
   /// Records that the run could not go on, for this reason.
   base::Result<void> give_up(const base::Error& error) {
@@ -244,7 +261,7 @@ class Session {
     const auto rewrite = options.defer.empty() ? Deferral::Rewrite::no : Deferral::Rewrite::yes;
     const auto seconds = deferral_->take_in(options.bundle, rewrite, [this](const std::string& text) { note(text); });
     if (!seconds) {
-      TRY(journal_.finish_run(run_.id, RunStatus::waiting, run_.result, ""));
+      TRY(finish(RunStatus::waiting, run_.result));
       return tl::make_unexpected(seconds.error());
     }
     control_->budget().spend({.device_seconds = *seconds});
@@ -444,6 +461,7 @@ class Session {
   }
 
   base::Result<search::RunResult> record_end(search::RunResult result) {
+    if (was_taken_over()) return result;
     const bool is_waiting = result.outcome == search::RunOutcome::waiting;
     const bool is_interrupted = result.outcome == search::RunOutcome::interrupted;
     if (is_interrupted && control_->asked() == journal::Request::stop_now && !shell_.stops.wind_down.stop_requested())
@@ -456,12 +474,11 @@ class Session {
         return tl::make_unexpected(kept.error());
       }
     }
-    TRY(journal_.finish_run(run_.id,
-                            is_waiting       ? RunStatus::waiting
-                            : is_interrupted ? RunStatus::interrupted
-                                             : RunStatus::done,
-                            std::optional<Json>(std::in_place, search::to_result_json(result)),
-                            is_waiting || is_interrupted ? "" : result.decision_hash));
+    TRY(finish(is_waiting       ? RunStatus::waiting
+               : is_interrupted ? RunStatus::interrupted
+                                : RunStatus::done,
+               std::optional<Json>(std::in_place, search::to_result_json(result)),
+               is_waiting || is_interrupted ? "" : result.decision_hash));
     if (!is_waiting && !is_interrupted && !result.review.is_null()) {
       const auto entered = record_review_of_run(journal_.folder(), run_.id, result.commit, result.review);
       if (!entered) note("the review was not recorded: " + entered.error().message);

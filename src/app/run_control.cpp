@@ -30,6 +30,7 @@ Result<std::unique_ptr<RunControl>> RunControl::start(const std::filesystem::pat
   journal::Session session;
   if (!folder.empty()) {
     TRY_ASSIGN(control, journal::open_control(folder, journal::Access::read_write));
+    TRY(journal::look_for_life(*control, run));
     const journal::Process process = journal::this_process();
     session.pid = process.pid;
     session.host = process.host;
@@ -156,7 +157,9 @@ void RunControl::obey(Request request) {
     stop_waiting_.request_stop();
     return;
   }
-  on(model::Note{"asked to stop at once; the run can be resumed"});
+  on(model::Note{request == Request::taken_over
+                     ? "another process has continued the run, as this one gave no sign of life; this one leaves it"
+                     : "asked to stop at once; the run can be resumed"});
   wind_down_.request_stop();
   stop_waiting_.request_stop();
   abort_.request_stop();

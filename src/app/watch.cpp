@@ -15,6 +15,8 @@ using journal::EventLine;
 
 /// How often the journal is looked at: a run writes its events down twice a second.
 constexpr std::chrono::milliseconds kPause{250};
+/// A run gives signs of life more often than that.
+constexpr std::chrono::milliseconds kSilence{3'000};
 constexpr int kWatchedAtOnce = 1000;
 
 /// Sleeps; false when the watching is to end.
@@ -42,6 +44,8 @@ base::Result<WatchedRun> WatchedRun::open(const std::filesystem::path& workspace
 base::Result<void> WatchedRun::follow(WatchSink& sink, const std::stop_token& stop) {
   const std::int64_t since_ms = session_began_ms();
   bool warned = false;
+  std::int64_t last_beat = 0;
+  std::chrono::milliseconds silent{0};
   for (;;) {
     // In this order: what an ended run has told is there once it says that it has ended.
     TRY_ASSIGN(state_, state_of(*control_, id_));
@@ -49,7 +53,11 @@ base::Result<void> WatchedRun::follow(WatchSink& sink, const std::stop_token& st
     sink.catch_up();
     const bool over = state_.session && state_.session->ended;
     if (state_.status != model::RunStatus::running && (over || state_.alive == Alive::no)) return {};
-    if (state_.alive == Alive::unknown && !warned) {
+    // Its signs of life carry the time of its own clock, which this machine's need not agree with.
+    const std::int64_t beat = state_.session ? state_.session->beat_ms : 0;
+    silent = beat == last_beat ? silent + kPause : std::chrono::milliseconds(0);
+    last_beat = beat;
+    if (state_.alive == Alive::unknown && silent >= kSilence && !warned) {
       warned = true;
       sink.note("no sign of life from " + journal::process_of(*state_.session) + "; it may be dead");
     }

@@ -38,6 +38,8 @@ class WatchedRun {
   /// The run as it is on record now.
   base::Result<journal::RunInfo> info();
 
+  /// Where state() cannot tell whether its process lives: whether it gives signs of life, within three seconds.
+  base::Result<bool> shows_life() { return journal::shows_life(*control_, id_, *state_.session); }
   /// Asks it to end. It must be running.
   base::Result<void> ask(journal::Request request);
 

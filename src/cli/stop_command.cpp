@@ -40,7 +40,9 @@ base::Result<Exit> stop(const StopOptions& options) {
                  : fmt::format("finish run {}: what it has is raced and confirmed; see it end with: accelopt "
                                "watch {}",
                                run->id(), run->id()));
-  if (state.alive == journal::Alive::unknown)
+  if (state.alive != journal::Alive::unknown) return Exit::done;
+  TRY_ASSIGN(const bool lives, run->shows_life());
+  if (!lives)
     fmt::print(stderr,
                "accelopt: {} has given no sign of life lately, and may not hear this; if it is dead, continue the run "
                "with: accelopt resume {}\n",

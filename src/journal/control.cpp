@@ -3,9 +3,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "base/text.hpp"
 #include "journal/rows.hpp"
@@ -30,6 +32,10 @@ constexpr std::int64_t kSilentMs = 15'000;
 /// ... and for this long is dead: its machine was restarted, or its container is gone.
 constexpr std::int64_t kDeadMs = 3'600'000;
 
+/// A process gives a sign of life more often than that.
+constexpr std::chrono::seconds kLook{3};
+constexpr std::chrono::milliseconds kBetweenLooks{250};
+
 /// How long a call waits for another program's lock: signs of life come again, and a person who asks can ask again.
 constexpr std::chrono::milliseconds kPatience{5'000};
 
@@ -47,6 +53,13 @@ std::string born_of(std::int64_t pid) {
     return {};  // dead, only its parent has not looked yet (in a container: perhaps never)
   for (int i = 1; i < kStartTimeAfterName; ++i) fields >> field;
   return field;
+}
+
+tl::unexpected<base::Error> goes_on(std::string_view run, const Session& session) {
+  const std::string id(run);
+  return fail(ErrorCode::unavailable, "run " + id + " goes on in " + process_of(session) +
+                                          "; see it with: accelopt watch " + id + ", or end it with: accelopt stop " +
+                                          id);
 }
 
 std::string_view name_of(Request request) {
@@ -78,9 +91,18 @@ class SqliteControl final : public Control {
 
   Result<Request> beat(const Session& session, const std::vector<EventLine>& events) override {
     TRY_ASSIGN(Transaction transaction, Transaction::begin(*database_));
+    TRY_ASSIGN(
+        const std::int64_t later,
+        database_->number_of("SELECT later.number FROM sessions later JOIN sessions mine ON later.run = mine.run "
+                             "WHERE mine.number = ?1 AND later.number > ?1 LIMIT 1",
+                             session.number));
     TRY(database_->run("UPDATE sessions SET beat_ms = ?2, wall_ms = ?3, device_ms = ?4, ended = ?5 WHERE number = ?1",
                        session.number, session.beat_ms, milliseconds(session.wall_seconds),
                        milliseconds(session.device_seconds), session.ended ? 1 : 0));
+    if (later != 0) {
+      TRY(transaction.commit());
+      return Request::taken_over;
+    }
     for (const EventLine& event : events) {
       TRY(database_->run("INSERT INTO events(run, at_ms, event) SELECT run, ?2, ?3 FROM sessions WHERE number = ?1",
                          session.number, event.at_ms, event.text));
@@ -226,11 +248,7 @@ class SqliteControl final : public Control {
   Result<void> check_that_it_rests(std::string_view run) {
     TRY_ASSIGN(const auto all, sessions(run));
     for (const Session& other : all) {
-      if (is_alive(other) != Alive::yes) continue;
-      const std::string id(run);
-      return fail(ErrorCode::unavailable, "run " + id + " goes on in " + process_of(other) +
-                                              "; see it with: accelopt watch " + id +
-                                              ", or end it with: accelopt stop " + id);
+      if (is_alive(other) == Alive::yes) return goes_on(run, other);
     }
     return {};
   }
@@ -265,7 +283,33 @@ Alive is_alive(const Session& session) {
   if (session.ended) return Alive::no;
   if (session.host == this_process().host) return born_of(session.pid) == session.born ? Alive::yes : Alive::no;
   const std::int64_t silent_ms = unix_ms() - session.beat_ms;
+  if (silent_ms < -kSilentMs) return Alive::unknown;  // its clock was ahead, or this one is behind
   return silent_ms <= kSilentMs ? Alive::yes : silent_ms <= kDeadMs ? Alive::unknown : Alive::no;
+}
+
+void sleep_for(std::chrono::milliseconds time) {
+  std::this_thread::sleep_for(time);
+}
+
+Result<bool> shows_life(Control& control, std::string_view run, const Session& session, const Wait& wait) {
+  if (is_alive(session) != Alive::unknown) return false;
+  for (std::chrono::milliseconds waited{0}; waited < kLook; waited += kBetweenLooks) {
+    wait(kBetweenLooks);
+    TRY_ASSIGN(const auto all, control.sessions(run));
+    const auto now = std::ranges::find(all, session.number, &Session::number);
+    if (now == all.end() || now->ended) return false;
+    if (now->beat_ms != session.beat_ms) return true;
+  }
+  return false;
+}
+
+Result<void> look_for_life(Control& control, std::string_view run, const Wait& wait) {
+  TRY_ASSIGN(const auto all, control.sessions(run));
+  for (const Session& session : all) {
+    TRY_ASSIGN(const bool lives, shows_life(control, run, session, wait));
+    if (lives) return goes_on(run, session);
+  }
+  return {};
 }
 
 std::string process_of(const Session& session) {

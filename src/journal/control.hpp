@@ -3,8 +3,10 @@
 // it goes on, what others ask of it, what it has spent. All of it lies in the journal's database.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -34,8 +36,9 @@ struct Session {
 };
 
 /// What another program asks of the one that works on a run. `stop`: come to a confirmed result of what there is;
-/// `stop_now`: end at once, to be resumed.
-enum class Request { none, stop, stop_now };
+/// `stop_now`: end at once, to be resumed. `taken_over`, which nobody asks: a later session of the run has begun, as
+/// this one gave no sign of life; leave the run to it.
+enum class Request { none, stop, stop_now, taken_over };
 
 /// One event of a run, as a line of JSON.
 struct EventLine {
@@ -61,7 +64,8 @@ class Control {
   /// one did not hear. Its number. Of two that are begun at
   /// the same time one is refused. @error unavailable: another process works on the run, or this one already does.
   virtual base::Result<std::int64_t> begin_session(std::string_view run, const Session& session) = 0;
-  /// A sign of life with what was told since the last one; gives what is asked. All in one transaction.
+  /// A sign of life with what was told since the last one; gives what is asked. All in one transaction. What is told by
+  /// a session that was taken over is not kept.
   virtual base::Result<Request> beat(const Session& session, const std::vector<EventLine>& events) = 0;
   /// Every session of the run, oldest first.
   virtual base::Result<std::vector<Session>> sessions(std::string_view run) = 0;
@@ -101,8 +105,20 @@ Process this_process();
 
 enum class Alive { yes, no, unknown };
 /// Whether the session's process still works: it is looked up where it is this machine's, else its last sign of life
-/// tells: `unknown` when that was too long ago to be sure, `no` after an hour.
+/// tells: `unknown` when that was too long ago to be sure, or is still to come by this machine's clock; `no` after an
+/// hour.
 Alive is_alive(const Session& session);
+
+/// Waits for so long.
+using Wait = std::function<void(std::chrono::milliseconds)>;
+void sleep_for(std::chrono::milliseconds time);
+
+/// Where is_alive() is unknown: whether signs of life go on to come within three seconds, by whatever clock. False at
+/// once where it is known. Not to be called in a transaction, which would keep them from coming.
+base::Result<bool> shows_life(Control& control, std::string_view run, const Session& session,
+                              const Wait& wait = sleep_for);
+/// @error unavailable: the run goes on in another process, which shows_life(); else as sessions().
+base::Result<void> look_for_life(Control& control, std::string_view run, const Wait& wait = sleep_for);
 
 /// "process 4711", "process 4711 of another machine or container": for messages.
 std::string process_of(const Session& session);

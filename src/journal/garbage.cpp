@@ -60,29 +60,61 @@ Result<std::vector<std::string>> hashes_on_record(Database& database) {
   return hashes;
 }
 
-/// Runs that a process works on, or may work on where that cannot be found out: then the last to begin a run that has
-/// not ended.
-Result<void> check_that_none_goes_on(Database& database) {
-  TRY(database.all(
+/// A session that has not said that it ended.
+struct OpenSession {
+  std::string run;
+  Session session;
+  bool may_go_on = false;  ///< the last to begin a run that has not ended
+};
+
+Result<std::vector<OpenSession>> open_sessions(Database& database) {
+  return database.all(
       "SELECT runs.id, pid, host, born, beat_ms, runs.status = 'running' AND NOT EXISTS (SELECT 1 FROM sessions later "
-      "WHERE later.run = sessions.run AND later.number > sessions.number) FROM sessions JOIN runs ON runs.number = "
-      "sessions.run WHERE ended = 0",
-      [](const Query& row) -> Result<bool> {
-        const Session session{
-            .pid = row.integer(1), .host = row.text(2), .born = row.text(3), .beat_ms = row.integer(4)};
-        const Alive alive = is_alive(session);
-        const bool may_go_on = row.integer(5) != 0;
-        if (alive == Alive::no || (alive == Alive::unknown && !may_go_on)) return true;
-        const std::string run = row.text(0);
-        return fail(ErrorCode::unavailable,
-                    alive == Alive::yes
-                        ? "run " + run + " goes on in " + process_of(session) +
-                              " and nothing is removed beside it; wait for it, or end it with: accelopt stop " + run
-                        : "run " + run + " may go on in " + process_of(session) +
-                              ", which counts as dead once it has been silent for an hour; if it is dead, continue "
-                              "the run with: accelopt resume " +
-                              run);
-      }));
+      "WHERE later.run = sessions.run AND later.number > sessions.number), sessions.number FROM sessions JOIN runs ON "
+      "runs.number = sessions.run WHERE ended = 0",
+      [](const Query& row) {
+        return OpenSession{.run = row.text(0),
+                           .session = {.number = row.integer(6),
+                                       .pid = row.integer(1),
+                                       .host = row.text(2),
+                                       .born = row.text(3),
+                                       .beat_ms = row.integer(4)},
+                           .may_go_on = row.integer(5) != 0};
+      });
+}
+
+tl::unexpected<base::Error> goes_on_beside(const OpenSession& open) {
+  return fail(ErrorCode::unavailable, "run " + open.run + " goes on in " + process_of(open.session) +
+                                          " and nothing is removed beside it; wait for it, or end it with: accelopt "
+                                          "stop " +
+                                          open.run);
+}
+
+/// Where it cannot be found out whether a process works on a run, it is looked whether its signs of life go on.
+Result<void> look_for_signs_of_life(const fs::path& folder, Database& database, const Wait& wait) {
+  TRY_ASSIGN(const auto all, open_sessions(database));
+  TRY_ASSIGN(const auto control, open_control(folder, Access::read_only));
+  for (const OpenSession& open : all) {
+    TRY_ASSIGN(const bool lives, open.may_go_on ? shows_life(*control, open.run, open.session, wait) : false);
+    if (lives) return goes_on_beside(open);
+  }
+  return {};
+}
+
+/// Runs that a process works on, or may work on where that cannot be found out. One whose last sign of life is of a
+/// time to come by this clock was looked at just now.
+Result<void> check_that_none_goes_on(Database& database) {
+  TRY_ASSIGN(const auto all, open_sessions(database));
+  for (const OpenSession& open : all) {
+    const Alive alive = is_alive(open.session);
+    if (alive == Alive::yes) return goes_on_beside(open);
+    if (alive == Alive::no || !open.may_go_on || open.session.beat_ms > unix_ms()) continue;
+    return fail(ErrorCode::unavailable,
+                "run " + open.run + " may go on in " + process_of(open.session) +
+                    ", which counts as dead once it has been silent for an hour; if it is dead, continue the run with: "
+                    "accelopt resume " +
+                    open.run);
+  }
   return {};
 }
 
@@ -174,12 +206,13 @@ Result<void> sweep_texts(Database& database, const std::set<std::string>& marked
 
 }  // namespace
 
-Result<Garbage> collect_garbage(const fs::path& folder, Sweep sweep) {
+Result<Garbage> collect_garbage(const fs::path& folder, Sweep sweep, const Wait& wait) {
   OpenOptions options;
   options.access = sweep == Sweep::remove ? Access::read_write : Access::read_only;
   TRY_ASSIGN(const auto database, open_journal_database(folder, options));
   std::optional<Transaction> transaction;
   if (sweep == Sweep::remove) {
+    TRY(look_for_signs_of_life(folder, *database, wait));
     TRY_ASSIGN(Transaction begun, Transaction::begin(*database));
     transaction.emplace(std::move(begun));
     TRY(check_that_none_goes_on(*database));

@@ -7,6 +7,7 @@
 
 #include "app/workspace.hpp"
 #include "base/files.hpp"
+#include "base/sqlite.hpp"
 
 namespace accelopt::app {
 namespace {
@@ -82,6 +83,26 @@ TEST_F(RunControlTest, End_FilesEventsInTheOrderOfTheReader) {
   for (std::size_t i = 0; i < lines.size(); ++i)
     EXPECT_NE(lines[i].text.find("\"" + reader.texts[i] + "\""), std::string::npos) << lines[i].text;
   EXPECT_TRUE(journal->sessions(kRun).value().back().ended);
+}
+
+TEST_F(RunControlTest, LaterSession_ThisOneEnds) {
+  SlowReader reader;
+  reader.gate.count_down();
+  auto control = start(reader);
+  std::latch aborted(1);
+  const std::stop_callback hear(control->stops().abort, [&] { aborted.count_down(); });
+  // As another machine enters one where this process has been paused.
+  const auto database =
+      base::Database::open(workspace() / "accelopt.db", base::OpenMode::create, std::chrono::seconds(10));
+  ASSERT_TRUE(database) << database.error().message;
+  ASSERT_TRUE(
+      (*database)->run("INSERT INTO sessions(run, pid, host, born, started_ms, beat_ms, wall_ms, device_ms, ended) "
+                       "SELECT run, 1, 'another machine', '1', 0, 0, 0, 0, 0 FROM sessions"));
+  aborted.wait();
+  EXPECT_EQ(control->asked(), journal::Request::taken_over);
+  control.reset();
+  ASSERT_EQ(reader.texts.size(), 1U);
+  EXPECT_NE(reader.texts[0].find("another process has continued the run"), std::string::npos) << reader.texts[0];
 }
 
 }  // namespace

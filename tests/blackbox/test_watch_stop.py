@@ -2,8 +2,10 @@
 """`watch` and `stop` from another terminal, and the events against their documentation. What is said of a run is tested, so most runs have
 the steady worker; that `stop` has a real device race and confirm is tested, too."""
 
+import contextlib
 import json
 import re
+import sqlite3
 import time
 
 import chat_script
@@ -173,8 +175,15 @@ class WatchAndStop(support.TestCase):
     def test_nobody_else_may_work_on_a_run_that_goes_on(self):
         running, gate = self.held_run()
         self.assert_says(self.accelopt("resume", "--workspace", self.workspace), 1, "goes on in process", "accelopt watch")
+        # As another machine does where this process was paused, and gave no sign of life.
+        with contextlib.closing(sqlite3.connect(self.workspace / "accelopt.db", timeout=30)) as journal, journal:
+            journal.execute("INSERT INTO sessions(run, pid, host, born, started_ms, beat_ms, wall_ms, device_ms, ended) "
+                            "SELECT run, 1, 'another machine', '1', 0, 0, 0, 0, 0 FROM sessions")
+        self.assert_says(running.finish(), 1, "goes on in another process", "accelopt watch")
+        with contextlib.closing(sqlite3.connect(self.workspace / "accelopt.db", timeout=30)) as journal:
+            self.assertEqual(journal.execute("SELECT status FROM runs").fetchall(), [("running",)], "the other one says how it ends")
         gate.touch()
-        self.assertEqual(running.finish().code, 0)
+        self.assertEqual(self.succeed("resume", "--workspace", self.workspace, "--json").last["outcome"], "improved")
 
     def test_without_a_run_there_is_nothing_to_watch_or_stop(self):
         for command in ("watch", "stop"):

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <latch>
 #include <thread>
 #include <vector>
@@ -241,6 +242,10 @@ TEST_F(ControlTest, ASessionIsAliveWhileItsProcessIs) {
   EXPECT_EQ(is_alive(session), Alive::unknown);
   session.beat_ms -= 3'600'000;
   EXPECT_EQ(is_alive(session), Alive::no) << "nobody is silent for an hour";
+  session.beat_ms = unix_ms() + 10'000;
+  EXPECT_EQ(is_alive(session), Alive::yes) << "clocks differ a little";
+  session.beat_ms = unix_ms() + 60'000;
+  EXPECT_EQ(is_alive(session), Alive::unknown) << "its clock was ahead";
   session.ended = true;
   EXPECT_EQ(is_alive(session), Alive::no);
   ASSERT_TRUE(control_->beat(session, {}));
@@ -250,29 +255,58 @@ TEST_F(ControlTest, ASessionIsAliveWhileItsProcessIs) {
   EXPECT_EQ(sessions->front().pid, ::getpid());
 }
 
+void at_once(std::chrono::milliseconds /*time*/) {}
+
+TEST_F(ControlTest, SignOfLifeToCome_WhetherMoreComeTells) {
+  Session session = begin("r1");
+  sql("UPDATE sessions SET host = 'another machine', beat_ms = beat_ms + 86400000");
+  session = control_->sessions("r1")->front();
+  const Wait beats = [&](std::chrono::milliseconds) {
+    ++session.beat_ms;
+    EXPECT_TRUE(control_->beat(session, {}));
+  };
+  EXPECT_EQ(look_for_life(*control_, "r1", beats).error().code, ErrorCode::unavailable);
+  const auto garbage = collect_garbage(workspace(), Sweep::remove, beats);
+  ASSERT_FALSE(garbage);
+  EXPECT_NE(garbage.error().message.find("r1 goes on in process"), std::string::npos) << garbage.error().message;
+
+  EXPECT_TRUE(look_for_life(*control_, "r1", at_once)) << "it died while its clock was ahead";
+  EXPECT_TRUE(collect_garbage(workspace(), Sweep::remove, at_once));
+  begin("r1");
+}
+
+TEST_F(ControlTest, SessionThatALaterOneTookOver_IsToldSoAndTellsNothing) {
+  const Session paused = begin("r1");
+  sql("UPDATE sessions SET host = 'another machine', beat_ms = beat_ms - 60000");
+  const Session later = begin("r1");
+  EXPECT_EQ(*control_->beat(paused, {{0, 5, "of the paused one"}}), Request::taken_over);
+  EXPECT_EQ(*control_->beat(later, {{0, 6, "a"}}), Request::none);
+  ASSERT_EQ(control_->events("r1", 0, 10)->size(), 1U);
+}
+
 TEST_F(ControlTest, SilentSessionOfAnotherBoot_ResumedRunIsFreeOfIt) {
   Session crashed = begin("r1");
   sql("UPDATE sessions SET host = 'another boot', beat_ms = beat_ms - 60000");
-  const auto held = collect_garbage(workspace(), Sweep::remove);
+  const auto held = collect_garbage(workspace(), Sweep::remove, at_once);
   ASSERT_FALSE(held) << "it may go on";
   EXPECT_NE(held.error().message.find("may go on in process"), std::string::npos) << held.error().message;
   end(begin("r1"));
-  EXPECT_TRUE(collect_garbage(workspace(), Sweep::remove));
+  EXPECT_TRUE(collect_garbage(workspace(), Sweep::remove, at_once));
   const auto sessions = control_->sessions("r1");
   ASSERT_EQ(sessions->size(), 2U);
   EXPECT_TRUE(sessions->front().ended);
   // It was alive after all.
   crashed.beat_ms = unix_ms();
   ASSERT_TRUE(control_->beat(crashed, {}));
-  EXPECT_FALSE(collect_garbage(workspace(), Sweep::remove));
+  EXPECT_FALSE(collect_garbage(workspace(), Sweep::remove, at_once));
 }
 
 TEST_F(ControlTest, SilentSessionsThatHoldNothing_GarbageGoes) {
   begin("r1");
   sql("UPDATE sessions SET host = 'another boot', beat_ms = beat_ms - 60000; UPDATE runs SET status = 'done'");
-  EXPECT_TRUE(collect_garbage(workspace(), Sweep::remove)) << "its run has ended";
+  EXPECT_TRUE(collect_garbage(workspace(), Sweep::remove, at_once)) << "its run has ended";
   sql("UPDATE sessions SET beat_ms = beat_ms - 3600000; UPDATE runs SET status = 'running'");
-  EXPECT_TRUE(collect_garbage(workspace(), Sweep::remove)) << "it is dead";
+  EXPECT_TRUE(collect_garbage(workspace(), Sweep::remove, at_once)) << "it is dead";
 }
 
 TEST_F(ControlTest, AProcessThatEndedIsDeadBeforeItsParentLooks) {
