@@ -19,6 +19,11 @@ namespace {
 constexpr std::size_t kLocalRuns = 50;
 /// What is sent in one go: a long wait leaves much behind.
 constexpr int kDeliveredAtOnce = 64;
+/// A store whose failure takes as long may hang: its requests time out.
+constexpr std::chrono::seconds kLong{1};
+/// How long it is left alone then, at first and at most: more than most iterations of a run take, and few of its hours.
+constexpr std::chrono::minutes kFirstPause{2};
+constexpr std::chrono::minutes kLongestPause{32};
 
 /// The share of the query's words that the experience has.
 double overlap(const std::vector<std::string>& words, const model::Experience& experience) {
@@ -49,13 +54,19 @@ ACCELOPT_JSON(Contribution) {
 
 Result<KnowledgeStore*> Knowledge::store() {
   if (!store_) {
+    if (trouble_ && ports_.now() < left_alone_until_) return tl::make_unexpected(*trouble_);
     TRY_ASSIGN(store_, ports_.open());
   }
   return store_.get();
 }
 
-void Knowledge::failed(const base::Error& error) {
+void Knowledge::failed(const base::Error& error, std::chrono::steady_clock::duration took) {
   store_.reset();  // opened anew the next time
+  if (took >= kLong) {
+    pause_ = std::clamp<std::chrono::steady_clock::duration>(2 * pause_, kFirstPause, kLongestPause);
+    left_alone_until_ = ports_.now() + pause_;
+    trouble_ = error;
+  }
   if (!down_ && ports_.notice) {
     ports_.notice("the knowledge store cannot be used: " + error.message +
                   "; the run goes on with what is local, and what it learns waits in its journal");
@@ -66,18 +77,23 @@ void Knowledge::failed(const base::Error& error) {
 void Knowledge::works() {
   if (down_ && ports_.notice) ports_.notice("the knowledge store " + ports_.place + " is back");
   down_ = false;
+  pause_ = {};
 }
 
 std::vector<model::Experience> Knowledge::recall(const Query& query, int places) {
   if (places <= 0) return {};
+  const auto began = ports_.now();
   const auto found = [&]() -> Result<std::vector<Match>> {
     TRY_ASSIGN(KnowledgeStore* const opened, store());
     TRY_ASSIGN(auto matches, opened->retrieve(query));
     keep_hidden(*opened);
     return matches;
   }();
-  if (found) return rank(*found, query, places);
-  failed(found.error());
+  if (found) {
+    pause_ = {};
+    return rank(*found, query, places);
+  }
+  failed(found.error(), ports_.now() - began);
   return rank(local_matches(query), query, places);
 }
 
@@ -171,13 +187,14 @@ Result<Delivery> Knowledge::deliver() {
         ports_.notice("something that waited for the knowledge store cannot be read and is passed over: " +
                       contribution.error().message);
       }
+      const auto began = ports_.now();
       auto done = contribution ? send(*contribution) : Result<void>();
       if (!done && done.error().code == base::ErrorCode::not_found) {
         store_.reset();  // the file was moved or replaced: the one at its place now may be fine
         done = send(*contribution);
       }
       if (!done) {
-        failed(done.error());
+        failed(done.error(), ports_.now() - began);
         out.refused = done.error();
         break;
       }

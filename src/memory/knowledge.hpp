@@ -3,6 +3,7 @@
 // journal first and goes out from there, in order and once; what cannot be read is made up for from the journal.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -33,6 +34,7 @@ struct KnowledgePorts {
   /// Keep, beside the journal, ids of its experiences that the store hides, and give them back; empty: nobody does.
   std::function<base::Result<void>(const std::vector<std::string>& ids)> keep_hidden{};
   std::function<base::Result<std::vector<std::string>>()> kept_hidden{};
+  std::function<std::chrono::steady_clock::time_point()> now = std::chrono::steady_clock::now;
 };
 
 /// What became of what waits.
@@ -41,7 +43,8 @@ struct Delivery {
   std::optional<base::Error> refused{};  ///< why the rest goes on waiting; nothing: all has arrived
 };
 
-/// Used by one thread at a time. Its errors are the journal's.
+/// A store that takes long to fail is left alone for a while, twice as long each time: a run has better uses of its
+/// time. Used by one thread at a time. Its errors are the journal's.
 class Knowledge {
  public:
   explicit Knowledge(KnowledgePorts ports) : ports_(std::move(ports)) {}
@@ -66,12 +69,15 @@ class Knowledge {
   std::vector<std::string> local_runs();
   /// Notes which of the journal's experiences the store hides now; what cannot be found out stays as it was noted.
   void keep_hidden(KnowledgeStore& opened);
-  void failed(const base::Error& error);
+  void failed(const base::Error& error, std::chrono::steady_clock::duration took);
   void works();
 
   KnowledgePorts ports_;
   std::unique_ptr<KnowledgeStore> store_;
-  bool down_ = false;                                  ///< told so
+  bool down_ = false;                   ///< told so
+  std::optional<base::Error> trouble_;  ///< why it was left alone last
+  std::chrono::steady_clock::time_point left_alone_until_;
+  std::chrono::steady_clock::duration pause_{};        ///< the last one since it worked
   std::optional<std::vector<std::string>> local_ids_;  ///< of the journal's experiences, when the store was first read
   std::optional<std::vector<std::string>> hidden_;     ///< as kept last, sorted
 };

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "base/files.hpp"
 #include "memory/knowledge_file.hpp"
 #include "memory/sanitation.hpp"
@@ -132,6 +134,38 @@ TEST_F(KnowledgeTest, ADeliverySaysWhyItIsRefused) {
   ASSERT_TRUE(delivery && delivery->refused);
   EXPECT_EQ(delivery->refused->code, ErrorCode::unavailable);
   EXPECT_EQ(delivery->sent, 0);
+}
+
+TEST_F(KnowledgeTest, AStoreThatHangs_IsLeftAloneForLongerAndLonger) {
+  using std::chrono::minutes;
+  using std::chrono::seconds;
+  std::chrono::steady_clock::time_point now;
+  int tries = 0;
+  bool hangs = true;
+  Knowledge it({.place = "the store",
+                .open = [&]() -> base::Result<std::unique_ptr<KnowledgeStore>> {
+                  ++tries;
+                  if (!hangs) return open_knowledge_file(file());
+                  now += seconds(30);
+                  return base::fail(ErrorCode::timed_out, "the store: no answer within 30 s");
+                },
+                .journal = journal_.get(),
+                .notice = {},
+                .now = [&] { return now; }});
+  const Query query{.language = "cpp", .target = "cpu"};
+  for (int parent = 0; parent < 4; ++parent) EXPECT_TRUE(it.recall(query, 16).empty());
+  ASSERT_TRUE(it.contribute("r1", "i0", lesson(1)));
+  EXPECT_EQ(tries, 1);
+  EXPECT_EQ(it.deliver()->refused->code, ErrorCode::timed_out);
+  now += minutes(2);
+  it.recall(query, 16);
+  now += minutes(3);
+  it.recall(query, 16);
+  EXPECT_EQ(tries, 2) << "four minutes from the second time on";
+  now += minutes(1);
+  hangs = false;
+  EXPECT_EQ(it.deliver()->sent, 1);
+  EXPECT_EQ(arrived().size(), 1U);
 }
 
 TEST_F(KnowledgeTest, AFileThatIsMovedAwayInUseGetsNothingAndItsSuccessorAll) {

@@ -79,13 +79,13 @@ Error Client::error(ErrorCode code, std::string words) const {
   return {code, address_.name + ": " + std::move(words)};
 }
 
-Result<http::Response> Client::send(http::Method method, std::string_view path, std::string_view type,
-                                    std::string body) {
+Result<http::Response> Client::send(http::Method method, std::string_view path, std::string_view type, std::string body,
+                                    const http::Limits& limits) {
   http::Request request{.method = method,
                         .url = address_.url + std::string(path),
                         .headers = {{"surreal-ns", address_.name_space}, {"surreal-db", address_.database}},
                         .body = std::move(body),
-                        .limits = options_.limits,
+                        .limits = limits,
                         .ca_file = options_.ca_file,
                         .secrets = {password_, token_}};
   if (!type.empty()) {
@@ -94,6 +94,11 @@ Result<http::Response> Client::send(http::Method method, std::string_view path, 
   }
   if (!token_.empty()) request.headers.push_back({"authorization", "Bearer " + token_});
   auto response = http_.send(request, {});
+  if (!response && response.error().code == ErrorCode::timed_out) {
+    const std::string what = response.error().message.substr(0, response.error().message.find(';'));
+    return tl::make_unexpected(
+        error(ErrorCode::timed_out, what + "; it may hang or be overloaded: look at the server, or try again later"));
+  }
   if (!response) return tl::make_unexpected(error(response.error().code, response.error().message));
   return response;
 }
@@ -137,7 +142,7 @@ Result<void> Client::connect() {
 }
 
 Result<void> Client::check_version() {
-  TRY_ASSIGN(const http::Response response, send(http::Method::get, "/version", "", ""));
+  TRY_ASSIGN(const http::Response response, send(http::Method::get, "/version", "", "", options_.greeting));
   if (response.head.status != 200) return tl::make_unexpected(refused(response));
   constexpr std::string_view kPrefix = "surrealdb-";
   const std::string_view body = response.body;
@@ -169,8 +174,9 @@ Result<void> Client::sign_in() {
   for (Json credentials : tries) {
     credentials["user"] = address_.user;
     credentials["pass"] = password_;
-    TRY_ASSIGN(const http::Response response, send(http::Method::post, "/signin", kJson,
-                                                   credentials.dump(-1, ' ', false, Json::error_handler_t::replace)));
+    TRY_ASSIGN(const http::Response response,
+               send(http::Method::post, "/signin", kJson,
+                    credentials.dump(-1, ' ', false, Json::error_handler_t::replace), options_.limits));
     if (response.head.status == 200) {
       const Json answer = base::json_or_discarded(response.body);
       token_ = answer.is_object() ? base::text_at(answer, "token") : "";
@@ -216,7 +222,7 @@ Error Client::statement_error(const Json& failure) const {
 }
 
 Result<Client::Attempt> Client::ask_once(const std::string& body, std::vector<Json>& results) {
-  TRY_ASSIGN(const http::Response response, send(http::Method::post, "/rpc", kCbor, body));
+  TRY_ASSIGN(const http::Response response, send(http::Method::post, "/rpc", kCbor, body, options_.limits));
   if (response.head.status == 401 && !token_.empty()) return Attempt::signed_out;
   if (response.head.status != 200) return tl::make_unexpected(refused(response));
   const Json answer = Json::from_cbor(response.body, true, false, Json::cbor_tag_handler_t::ignore);

@@ -22,6 +22,10 @@ struct Options {
                       .stall = std::chrono::milliseconds{30'000},
                       .total = std::chrono::milliseconds{120'000},
                       .body_bytes = std::size_t{64} << 20U};
+  /// Of the first request to a server, which any answers at once unless it hangs.
+  http::Limits greeting{.connect = std::chrono::milliseconds{5'000},
+                        .stall = std::chrono::milliseconds{5'000},
+                        .total = std::chrono::milliseconds{10'000}};
   /// How long a transaction is tried again that others get in the way of: each time somebody else got through.
   std::chrono::milliseconds patience{180'000};
   /// How far back changes are read again, of the server's clock: a transaction's changes carry the time of its
@@ -67,8 +71,8 @@ class Client {
   base::Result<void> sign_in();
   base::Result<std::optional<std::vector<base::Json>>> try_body(const std::string& body);
   base::Result<Attempt> ask_once(const std::string& body, std::vector<base::Json>& results);
-  base::Result<http::Response> send(http::Method method, std::string_view path, std::string_view type,
-                                    std::string body);
+  base::Result<http::Response> send(http::Method method, std::string_view path, std::string_view type, std::string body,
+                                    const http::Limits& limits);
   base::Error refused(const http::Response& response) const;
   base::Error statement_error(const base::Json& failure) const;
   [[nodiscard]] std::string sanitized(std::string_view words) const;

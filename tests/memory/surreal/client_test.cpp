@@ -59,12 +59,13 @@ fakes::Handler answering(const std::string& rpc) {
       {{"/version", answer_of(recorded("version"))}, {"/signin", answer_of(recorded("signin"))}, {"/rpc", rpc}});
 }
 
-base::Error error_of(const std::string& url, const std::string& user = "root",
-                     const std::string& password = kPassword) {
+base::Error error_of(const std::string& url, const std::string& user = "root", const std::string& password = kPassword,
+                     std::chrono::milliseconds greeting = std::chrono::seconds{5}) {
   const std::string host = url.substr(std::string("http://").size());
   const auto address = parse_address("surreal://" + (user.empty() ? "" : user + "@") + host + "/team/knowledge");
   Options options;
   options.patience = std::chrono::milliseconds{50};
+  options.greeting.stall = greeting;
   const auto store = open_store(*address, password, options);
   if (store) return {};
   EXPECT_EQ(store.error().message.find(kPassword), std::string::npos) << store.error().message;
@@ -80,6 +81,14 @@ bool holds(const base::Error& error, std::string_view part) {
 TEST(SurrealErrors, AServerThatIsNotThere) {
   const std::string gone = SocketServer(fakes::answers_in_turn({""})).url();
   EXPECT_EQ(error_of(gone).code, ErrorCode::unavailable);
+}
+
+TEST(SurrealErrors, AServerThatTakesConnectionsAndHangs) {
+  SocketServer server([](const ReceivedRequest&, const Wire&) { return Then::keep; });
+  const auto error = error_of(server.url(), "root", kPassword, std::chrono::milliseconds{30});
+  EXPECT_EQ(error.code, ErrorCode::timed_out);
+  EXPECT_TRUE(holds(error, "it may hang or be overloaded")) << error.message;
+  EXPECT_FALSE(holds(error, "longer stall")) << error.message << ": there is no such setting";
 }
 
 TEST(SurrealErrors, AWrongPassword) {
