@@ -58,6 +58,10 @@ DEFINE EVENT IF NOT EXISTS accelopt_keep ON optimization WHEN true THEN {
       out: type::record('task', $after.task) } RETURN NONE;
   };
 };
+DEFINE EVENT IF NOT EXISTS accelopt_replace ON optimization WHEN $event = 'UPDATE' AND $before.inserted != NONE
+  AND $before.inserted != $after.inserted THEN {
+  DELETE type::record('entry', [$before.inserted, record::id($value.id)]) RETURN NONE;
+};
 UPDATE optimization RETURN NONE;
 UPSERT accelopt_schema:current SET version = $version RETURN NONE;
 COMMIT;
@@ -65,7 +69,8 @@ COMMIT;
 
 // What each version changed in the one before. Version 1: a language had one counter, with the language as its key.
 // Version 2: of two insertions that took the same of a language's counters only the second was counted, so that later
-// ones were given places that others had.
+// ones were given places that others had. Version 3: a record that was written anew as a whole, and so got another time
+// of insertion, kept its old entry.
 const std::array<std::string_view, kSchemaVersion - 1> kUpgrades{
     R"surql(
 BEGIN;
@@ -87,6 +92,17 @@ FOR $it IN $last {
   IF $counted < $it.place { UPSERT type::record('counter', [$name, 0]) SET n += $it.place - $counted RETURN NONE };
 };
 UPSERT accelopt_schema:current SET version = 3 RETURN NONE;
+COMMIT;
+)surql",
+    R"surql(
+BEGIN;
+DEFINE EVENT IF NOT EXISTS accelopt_replace ON optimization WHEN $event = 'UPDATE' AND $before.inserted != NONE
+  AND $before.inserted != $after.inserted THEN {
+  DELETE type::record('entry', [$before.inserted, record::id($value.id)]) RETURN NONE;
+};
+LET $old = (SELECT VALUE record::id(id) FROM entry).filter(|$e| type::record('optimization', $e[1]).inserted != $e[0]);
+FOR $e IN $old { DELETE type::record('entry', $e) RETURN NONE };
+UPSERT accelopt_schema:current SET version = 4 RETURN NONE;
 COMMIT;
 )surql",
 };

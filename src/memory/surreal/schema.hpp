@@ -9,7 +9,7 @@
 namespace accelopt::memory::surreal {
 
 /// Of the tables below; kept in the record accelopt_schema:current.
-inline constexpr int kSchemaVersion = 3;
+inline constexpr int kSchemaVersion = 4;
 
 /// Gives the version record's "version", or none in a database without one.
 extern const std::string_view kReadVersion;

@@ -309,7 +309,7 @@ TEST_F(SurrealEngine, TablesOfVersion1AreBroughtUpToDate) {
   const auto ids = store_ids({sample_experience(1), later});
   EXPECT_EQ(store->get(ids[0])->age, 3);
   EXPECT_EQ(store->get(ids[1])->age, 0);
-  EXPECT_EQ(other_tool(server, "SELECT VALUE version FROM accelopt_schema")[0]["result"], Json::array({3}));
+  EXPECT_EQ(other_tool(server, "SELECT VALUE version FROM accelopt_schema")[0]["result"], Json::array({4}));
   EXPECT_EQ(other_tool(server, "RETURN math::sum(SELECT VALUE n FROM counter)")[0]["result"], 11);
   // Once is enough.
   ASSERT_TRUE(open_at(server));
@@ -330,9 +330,28 @@ TEST_F(SurrealEngine, TablesOfVersion2CountFromTheirLastPlace) {
   ASSERT_EQ(done.back().at("status"), "OK") << done.dump(2);
   for (int again = 0; again < 2; ++again) {
     ASSERT_TRUE(open_at(server));
-    EXPECT_EQ(other_tool(server, "SELECT VALUE version FROM accelopt_schema")[0]["result"], Json::array({3}));
+    EXPECT_EQ(other_tool(server, "SELECT VALUE version FROM accelopt_schema")[0]["result"], Json::array({4}));
     EXPECT_EQ(other_tool(server, "RETURN math::sum(SELECT VALUE n FROM counter)")[0]["result"], 40);
   }
+}
+
+TEST_F(SurrealEngine, TablesOfVersion3LoseEntriesOfReplacedRecords) {
+  const SurrealServer server;
+  {
+    const auto store = open_at(server);
+    ASSERT_TRUE(store);
+    const std::vector<model::Experience> two{sample_experience(1), sample_experience(2)};
+    ASSERT_EQ(store->insert(two, Forgotten::stays).value(), 2);
+  }
+  const Json done = other_tool(server, R"(REMOVE EVENT accelopt_replace ON optimization;
+    UPDATE accelopt_schema:current SET version = 3)");
+  ASSERT_EQ(done.back().at("status"), "OK") << done.dump(2);
+  other_tool(server, "UPDATE optimization CONTENT { title: 'another', language: 'cpp' }");
+  EXPECT_GT(other_tool(server, "SELECT * FROM entry")[0]["result"].size(), 2U);
+  const auto store = open_at(server);
+  ASSERT_TRUE(store);
+  EXPECT_EQ(other_tool(server, "SELECT * FROM entry")[0]["result"].size(), 2U);
+  EXPECT_EQ(store->list({})->size(), 2U);
 }
 
 TEST_F(SurrealEngine, CreditThatWasCutShortOrOverwrittenIsMadeUpFor) {

@@ -121,6 +121,20 @@ TEST_F(SurrealEngine, CreditReachesTheRecordsOfOtherTools) {
       3U);
 }
 
+TEST_F(SurrealEngine, ARecordThatIsReplacedCountsOnce) {
+  const SurrealServer server;
+  const auto store = open_at(server);
+  ASSERT_TRUE(store);
+  other_tool(server, "CREATE optimization:7 SET strategy = 'first', language = 'python'");
+  other_tool(server, "UPSERT optimization:7 CONTENT { strategy: 'second', language: 'python' }");
+  const auto stats = store->stats();
+  ASSERT_TRUE(stats) << stats.error().message;
+  EXPECT_EQ(stats->by_language, (std::vector<std::pair<std::string, std::int64_t>>{{"python", 1}}));
+  const auto listed = store->list({});
+  ASSERT_EQ(listed->size(), 1U);
+  EXPECT_EQ(listed->front().experience.strategy, "second");
+}
+
 TEST_F(SurrealEngine, AnExportOfOtherToolsRecordsInsertsNothing) {
   const SurrealServer server;
   const auto store = open_at(server);
