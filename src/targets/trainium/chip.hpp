@@ -8,7 +8,7 @@
 namespace accelopt::targets::trainium {
 
 /// Changes whenever a modelled time may: it is part of every result.
-inline constexpr std::string_view kModelVersion = "nki-model 5";
+inline constexpr std::string_view kModelVersion = "nki-model 6";
 
 inline constexpr std::int64_t kElementBytes = 4;  ///< float32
 

@@ -14,7 +14,8 @@ namespace {
 constexpr double kUnknown = -1;
 constexpr std::size_t kWindow = 16;  ///< assumed: how far the compiler brings forward what could begin
 constexpr std::uint32_t kNone = 0xffffffffU;
-constexpr std::size_t kBuffers = 2;  ///< assumed: what an affine loop has of everything that an iteration works on
+constexpr std::size_t kBuffers =
+    2;  ///< assumed: what a loop has of everything that an iteration works on, unless it is sequential
 
 /// Room of one memory, given out in the order in which the kernel first writes its tiles.
 class Room {
@@ -105,9 +106,9 @@ class Scheduler {
     find_places();
   }
 
-  /// Iterations of an affine loop have two buffers for each of their tiles, those of a sequential one a single buffer:
-  /// a tile takes the place of the one that the same line wrote so many times before, where that is not needed any
-  /// more.
+  /// Iterations of an affine loop have two buffers for each of their tiles, and so have unrolled ones, since how a loop
+  /// is spelled changes no instruction; those of a sequential one have a single buffer: a tile takes the place of the
+  /// one that the same line wrote so many times before, where that is not needed any more.
   void find_places() {
     const std::size_t tiles = lowered_.tiles.size();
     std::vector<bool> met(tiles, false);
@@ -123,9 +124,9 @@ class Scheduler {
       if (work.target < 0 || met[static_cast<std::size_t>(work.target)]) continue;
       const auto tile = static_cast<std::uint32_t>(work.target);
       met[tile] = true;
-      const LoopKind kind = loop < 0 ? LoopKind::unrolled : program_.loops[static_cast<std::size_t>(loop)].kind;
-      if (work.spill || work.shared || kind == LoopKind::unrolled) continue;
-      const std::size_t buffers = kind == LoopKind::affine ? kBuffers : 1;
+      if (work.spill || work.shared) continue;
+      const bool in_order = loop >= 0 && program_.loops[static_cast<std::size_t>(loop)].kind == LoopKind::sequential;
+      const std::size_t buffers = in_order ? 1 : kBuffers;
       std::vector<std::uint32_t>& line = written[one.line];
       if (line.size() >= buffers && last[line[line.size() - buffers]] < i)
         place_of_[tile] = line[line.size() - buffers];

@@ -73,39 +73,51 @@ TEST(TrainiumSchedule, SameTransposeAgain_IsSharedByOnePolicy) {
   EXPECT_EQ(hoist.written_bytes, literal.written_bytes);
 }
 
-TEST(TrainiumSchedule, SequentialLoop_HasOneBufferForEachTile) {
+/// silu of so many tiles in a loop of that kind.
+double looped_time(const char* kind, int iterations) {
   Json trace = silu_trace();
-  trace["buffers"][0][4] = {256, 8};
-  trace["buffers"][1][4] = {256, 8};
-  trace["loops"] = {{3, "affine", 2}};
-  trace["iterations"] = {{0, -1, 0}, {0, 0, 0}, {0, 0, 1}};
+  const int rows = 128 * iterations;
+  trace["buffers"][0][4] = {rows, 8};
+  trace["buffers"][1][4] = {rows, 8};
+  trace["loops"] = {{3, kind, iterations}};
+  trace["iterations"] = {{0, -1, 0}, {0, 0, 0}};
   const Json first = trace["instructions"];
   for (Json& one : trace["instructions"]) one[2] = 1;
-  for (int i = 2; i < 7; ++i) {
-    Json buffer = trace["buffers"][static_cast<std::size_t>(i)];
-    trace["buffers"].push_back(buffer);
-    trace["views"].push_back({i + 5, 0, 128, 8, 8, 1});
+  for (int iteration = 1; iteration < iterations; ++iteration) {
+    trace["iterations"].push_back({0, 0, iteration});
+    for (int i = 2; i < 7; ++i) {
+      const Json buffer = trace["buffers"][static_cast<std::size_t>(i)];
+      trace["buffers"].push_back(buffer);
+      trace["views"].push_back({i + 5 * iteration, 0, 128, 8, 8, 1});
+    }
+    trace["views"].push_back({0, 1024 * iteration, 128, 8, 8, 1});
+    trace["views"].push_back({1, 1024 * iteration, 128, 8, 8, 1});
+    const auto moved = [&](const Json& view) {
+      const int number = view.get<int>();
+      return 7 * iteration + (number < 2 ? number + 5 : number - 2);
+    };
+    for (Json one : first) {
+      one[2] = iteration + 1;
+      one[3] = moved(one[3]);
+      for (Json& source : one[4]) source = moved(source);
+      trace["instructions"].push_back(one);
+    }
   }
-  trace["views"].push_back({0, 1024, 128, 8, 8, 1});
-  trace["views"].push_back({1, 1024, 128, 8, 8, 1});
-  for (Json one : first) {
-    const auto moved = [](const Json& view) { return view == 0 ? 12 : view == 1 ? 13 : view.get<int>() + 5; };
-    one[2] = 2;
-    one[3] = moved(one[3]);
-    for (Json& source : one[4]) source = moved(source);
-    trace["instructions"].push_back(one);
-  }
-  const std::vector<Extent> inputs{{"x", {256, 8}}};
-  const std::vector<Extent> outputs{{"y", {256, 8}}};
-  const auto time = [&](const char* kind) {
-    trace["loops"] = {{3, kind, 2}};
-    const Program program = read_program(trace, inputs, outputs).value();
-    return schedule(program, lower(program, kTrn1, Policy::literal), kTrn1).value().ns - kTrn1.start_ns;
-  };
-  const double once = timing_of(silu_trace()).ns - kTrn1.start_ns;
-  EXPECT_LT(time("sequential"), 2 * once);
-  EXPECT_GT(time("sequential"), time("affine"));  // the second load waits for the first tile's last use
-  EXPECT_LT(time("affine"), 1.5 * once);
+  const Program program = read_program(trace, {{"x", {rows, 8}}}, {{"y", {rows, 8}}}).value();
+  return schedule(program, lower(program, kTrn1, Policy::literal), kTrn1).value().ns - kTrn1.start_ns;
+}
+
+TEST(TrainiumSchedule, SequentialLoop_HasOneBufferForEachTile) {
+  const double once = looped_time("affine", 1);
+  EXPECT_LT(looped_time("sequential", 2), 2 * once);
+  // The second load waits for the first tile's last use.
+  EXPECT_GT(looped_time("sequential", 2), looped_time("affine", 2));
+  EXPECT_LT(looped_time("affine", 2), 1.5 * once);
+}
+
+TEST(TrainiumSchedule, UnrolledLoop_TakesAsLongAsAnAffineOne) {
+  EXPECT_EQ(looped_time("static", 6), looped_time("affine", 6));
+  EXPECT_GT(looped_time("affine", 6), looped_time("affine", 2));
 }
 
 /// silu, then what it stored is loaded and stored again so many times, through `space`.
