@@ -210,6 +210,8 @@ def folds(before: Instruction, one: Instruction) -> bool:
         return space == "psum" and (one.op == "copy" or before.flags & 1 == 0)
     if one.op != "copy":
         return False
+    if before.op == "transpose":
+        return space == "psum"  # where TensorE writes
     return space == "sbuf" if before.op == "load" else space in ("sbuf", "psum")
 
 

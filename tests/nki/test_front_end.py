@@ -46,6 +46,19 @@ class Instructions(unittest.TestCase):
         self.assertEqual(load[1], 8, "its line")
         self.assertEqual(result["views"][load[4][0]], [0, 0, 128, 512, 512, 1])
 
+    def test_transpose_assigned_to_sbuf_is_copied_there(self):
+        for space, expected in ("sbuf", ["load", "transpose", "copy", "store"]), ("psum", ["load", "transpose", "copy", "store"]):
+            result = traced(f"""
+                y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+                t = nl.ndarray((128, 128), dtype=nl.float32, buffer=nl.{space})
+                t[...] = nisa.nc_transpose(nl.load(x))
+                nl.store(y, {"t" if space == "sbuf" else "nl.copy(t)"})
+                return y""", [(128, 128)], [(128, 128)])
+            with self.subTest(space=space):
+                self.assertEqual(operations(result), expected)
+                transpose = result["instructions"][1]
+                self.assertEqual(result["buffers"][result["views"][transpose[3]][0]][0], "psum")
+
     def test_result_assigned_at_once_is_written_where_it_goes(self):
         result = traced("""
             y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
