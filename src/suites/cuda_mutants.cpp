@@ -94,7 +94,7 @@ class CudaMutantGenerator {
     for_outputs(MutantKind::row, "one row unwritten", &CudaMutantGenerator::row);
     mutate_input();
     mutants_.push_back(without_epsilon(task_));
-    std::ranges::move(with_forced_comparisons(task_), std::back_inserter(mutants_));
+    std::ranges::move(with_changed_comparisons(task_), std::back_inserter(mutants_));
     for (const Rounding& rounding : roundings()) add_rounded(rounding);
     return std::move(mutants_);
   }
