@@ -123,6 +123,35 @@ test('a run that stands still is looked at until it is done', async () => {
   left.abort();
 });
 
+test('what goes wrong with looking at runs is shown until it goes well', async () => {
+  const { showRuns } = await load('runs.js');
+  const there = { '/api/about': { folders: ['/tasks'], version: '1', workspace: '/w' }, '/api/runs?offset=0&limit=100': { total: 0, runs: [] } };
+  const gone = { '/api/runs?offset=0&limit=100': () => { throw new Error('no network'); } };
+  answers = there;
+  const left = new AbortController();
+  await showRuns(left.signal);
+  const message = place('message');
+  answers = gone;
+  await after_its_pause();
+  await settled();
+  assert.match(message.textContent, /the server does not answer/);
+  answers = there;
+  await after_its_pause();
+  await settled();
+  assert.equal(message.textContent, '');
+  answers = gone;
+  await after_its_pause();
+  await settled();
+  message.textContent = 'what somebody did meanwhile';
+  answers = there;
+  await after_its_pause();
+  await settled();
+  assert.equal(message.textContent, 'what somebody did meanwhile');
+  message.textContent = '';
+  left.abort();
+  put_off.length = 0;
+});
+
 test('a seed that a script cannot hold is refused, and no other is sent', async () => {
   const { showRuns } = await load('runs.js');
   answers = { '/api/about': { folders: ['/tasks'], version: '1', workspace: '/w' }, '/api/runs?offset=0&limit=100': { total: 0, runs: [] },

@@ -122,6 +122,22 @@ export function say(message, bad = false) {
   place.textContent = plain(message);
 }
 
+// What goes wrong with something that is tried again: it is shown until that goes well.
+export class Trouble {
+  said = null;
+
+  say(error) {
+    this.said = plain(error.message);
+    say(this.said, true);
+  }
+
+  // It goes well now. What somebody else has said meanwhile stays.
+  over() {
+    if (this.said !== null && document.getElementById('message').textContent === this.said) say('');
+    this.said = null;
+  }
+}
+
 export class Refused extends Error {
   constructor(status, message) {
     super(message);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs: the list, starting one, and one of them live.
-import { documentLink, el, field, fill, folded, get, heading, list, number, part, ratio, Refused, say, table, text, tool } from './dom.js';
+import { documentLink, el, field, fill, folded, get, heading, list, number, part, ratio, Refused, say, table, text, tool, Trouble } from './dom.js';
 import { convergence } from './plot.js';
 import { QuestionForm } from './question.js';
 import { CandidateTree } from './tree.js';
@@ -12,15 +12,17 @@ const kLookSlowly = 5000;  // at what nothing works on, until somebody does
 // `work`, again after the milliseconds that it gives, until the view is left or it gives none. Returns what does it at once.
 function whileShown(signal, work) {
   let timer = null;
+  const trouble = new Trouble();
   const step = async () => {
     timer = null;
     if (signal.aborted) return;
     let pause = kLookAgain;
     try {
       pause = await work();
+      if (!signal.aborted) trouble.over();
     } catch (error) {
       if (signal.aborted) return;
-      say(error.message, true);
+      trouble.say(error);
       if (error instanceof Refused && error.status !== 0) pause = null;
     }
     if (pause && !signal.aborted) timer = setTimeout(step, pause);
