@@ -152,6 +152,51 @@ test('what goes wrong with looking at runs is shown until it goes well', async (
   put_off.length = 0;
 });
 
+// Presses the button that says so.
+const press = async (all, label) => {
+  all.all('button').find((one) => one.textContent.startsWith(label)).listeners.click();
+  await settled();
+};
+const refused = { http: 503, error: 'busy' };
+
+test('a page of runs that does not come is asked for again, and none is passed over', async () => {
+  const { showRuns } = await load('runs.js');
+  const page = (offset) => ({ total: 300, runs: [{ run: `from ${offset}`, kind: 'run', task: 't', status: 'done', outcome: 'improved', speedup: null, created: '' }] });
+  answers = { '/api/about': { folders: ['/tasks'], version: '1', workspace: '/w' }, '/api/runs?offset=0&limit=100': page(0), '/api/runs?offset=100&limit=100': refused };
+  const left = new AbortController();
+  const all = shown(await showRuns(left.signal));
+  const first = () => tables(all, '')[0][1][0];
+  await press(all, 'The 100 older');
+  assert.deepEqual([first(), place('message').textContent], ['from 0', 'busy']);
+  answers['/api/runs?offset=100&limit=100'] = page(100);
+  await press(all, 'The 100 older');
+  assert.deepEqual([first(), place('message').textContent], ['from 100', '']);
+  left.abort();
+  put_off.length = 0;
+});
+
+test('a page of experiences that does not come is asked for again, and the last one asked for is shown', async () => {
+  const { showMemory } = await load('memory.js');
+  const page = (offset) => ({ store: 's', experiences: Array.from({ length: 50 }, (_, i) => ({ id: `e${offset + i}`, polarity: 'helps', effect: null, suspicions: [] })) });
+  answers = { '/api/memory?offset=0&limit=50': page(0), '/api/memory?offset=50&limit=50': refused, '/api/memory?offset=100&limit=50': page(100) };
+  const left = new AbortController();
+  const all = shown(await showMemory(left.signal));
+  const first = () => tables(all, '')[0][1][0];
+  await press(all, 'Next');
+  assert.deepEqual([first(), place('message').textContent], ['e0', 'busy']);
+  let late;
+  answers['/api/memory?offset=50&limit=50'] = () => new Promise((resolve) => { late = resolve; });
+  await press(all, 'Next');
+  answers['/api/memory?offset=50&limit=50'] = page(50);
+  await press(all, 'Next');
+  assert.deepEqual([first(), place('message').textContent], ['e50', '']);
+  await press(all, 'Next');
+  late(page(50));
+  await settled();
+  assert.equal(first(), 'e100');
+  left.abort();
+});
+
 test('a seed that a script cannot hold is refused, and no other is sent', async () => {
   const { showRuns } = await load('runs.js');
   answers = { '/api/about': { folders: ['/tasks'], version: '1', workspace: '/w' }, '/api/runs?offset=0&limit=100': { total: 0, runs: [] },

@@ -1,37 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 // What runs have learned: search, read, edit, hide.
-import { box, el, field, fill, get, heading, list, part, post, ratio, say, table, text } from './dom.js';
+import { box, el, field, fill, get, heading, list, part, post, ratio, say, table, text, Trouble } from './dom.js';
 
 const kAtOnce = 50;
 
-export async function showMemory() {
+export async function showMemory(signal) {
   const words = el('input', { type: 'search', autocomplete: 'off' });
   const hidden = el('input', { type: 'checkbox' });
   const odd = el('input', { type: 'checkbox' });
   const place = el('div', {});
-  let offset = 0;
-  const load = async () => {
+  const trouble = new Trouble();
+  const ask = (offset) => {
     const query = new URLSearchParams({ offset, limit: kAtOnce });
     if (words.value) query.set('text', words.value);
     if (hidden.checked) query.set('quarantined', '1');
     if (odd.checked) query.set('suspicious', '1');
-    const found = await get(`memory?${query}`);
+    return get(`memory?${query}`);
+  };
+  const show = (offset, found) => {
     const rows = found.experiences.map((it) => [el('a', { href: `#/memory/${part(it.id)}` }, it.title || it.id), it.polarity, it.polarity === 'mends' ? '' : ratio(it.effect) || 'unknown', it.language, it.op_type,
       `${it.confirmed ?? 0} / ${it.refuted ?? 0}`, [it.quarantined ? 'quarantined' : '', it.suspicions.length ? 'suspicious' : ''].filter(Boolean).join(', ')]);
-    const turn = (label, by) => el('button', { id: `turn${by}`, onclick: () => { offset += by; load(); } }, label);
+    const turn = (label, by) => el('button', { id: `turn${by}`, onclick: () => turnTo(offset + by) }, label);
     fill(place, rows.length === 0 ? el('p', {}, 'Nothing fits.') : null,
       table('Experiences', [['title'], ['what it did'], ['effect [95 %]', 'right'], ['language'], ['operation'], ['confirmed / refuted', 'right'], ['remark']], rows),
       el('div', { class: 'row' }, offset > 0 ? turn('Back', -kAtOnce) : null, rows.length === kAtOnce ? turn('Next', kAtOnce) : null),
       el('p', { class: 'soft' }, `in ${found.store}`));
   };
+  let newest = 0;
+  const turnTo = async (offset) => {
+    const mine = ++newest;
+    const counts = () => mine === newest && !signal.aborted;  // the last one that was asked for
+    try {
+      const found = await ask(offset);
+      if (!counts()) return;
+      show(offset, found);
+      trouble.over();
+    } catch (error) {
+      if (counts()) trouble.say(error);
+    }
+  };
   const form = el('form', { class: 'row', role: 'search' }, field('Words', words, 'wide'), box('quarantined only', hidden), box('suspicious only', odd), el('button', {}, 'Search'));
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    offset = 0;
-    load().catch((error) => say(error.message, true));
+    turnTo(0);
   });
   try {
-    await load();
+    show(0, await ask(0));
   } catch (error) {
     if (error.status === 401) throw error;
     fill(place, el('p', {}, error.message));

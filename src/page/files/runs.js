@@ -82,17 +82,28 @@ function startForm(folders) {
 export async function showRuns(signal) {
   const about = await get('about');
   const place = el('div', {});
-  let offset = 0;
+  let offset = 0;  // of what is shown
+  let wanted = 0;
   let before = '';
+  const trouble = new Trouble();
   const turn = (by) => async () => {
-    offset += by;
-    await load();
+    const mine = offset + by;
+    wanted = mine;
+    try {
+      await load();
+    } catch (error) {
+      if (wanted === mine) wanted = offset;
+      if (!signal.aborted) trouble.say(error);
+      return;
+    }
+    trouble.over();
     document.getElementById(by > 0 ? 'newer' : offset > 0 ? 'newer' : 'older')?.focus();
   };
   const load = async () => {
-    const asked = offset;
+    const asked = wanted;
     const { total, runs } = await get(`runs?offset=${asked}&limit=${kRunsAtOnce}`);
-    if (asked !== offset) return kLookAgain; // the page was turned meanwhile
+    if (asked !== wanted) return kLookAgain; // the page was turned meanwhile
+    offset = asked;
     const now = JSON.stringify([offset, total, runs]);
     if (now === before) return kLookAgain;
     before = now;
