@@ -45,8 +45,7 @@ std::string run_of(const Json& arguments) {
 }
 
 std::string interval_text(const Json& interval) {
-  return fmt::format("{:.2f}x [{:.2f}, {:.2f}]", interval.value("estimate", 0.0), interval.value("low", 0.0),
-                     interval["high"].is_number() ? interval["high"].get<double>() : 0.0);
+  return report::format_ratio(interval.get<model::Interval>());
 }
 
 /// What to do next about a run that has ended.
