@@ -72,6 +72,11 @@ std::string with_line_ends_of(std::string_view model, std::string text);
 /// ours.
 std::string ascii_line(std::string_view text, std::size_t most, char instead = '?');
 
+/// With "%2f" for each byte that may not stand in a segment of an address as it is: letters, digits and -._~ may.
+std::string percent_encoded(std::string_view text);
+/// "a b/c" of "a%20b%2fc". Anything that is no such sequence stays as it is.
+std::string percent_decoded(std::string_view text);
+
 /// The text with "[key]" wherever the secret stands, as it is or with any of its bytes escaped as in JSON or
 /// percent-encoded, or with its middle masked ("sk-proj-****WXYZ"). To be called before a text is cut, or half of the
 /// secret may stay. A secret of less than three bytes would spoil any text, and is left in.

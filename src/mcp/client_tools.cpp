@@ -50,7 +50,7 @@ Result<ToolResult> next_question(const Desk& desk, const Json& arguments, const 
         return progress.ended();
       },
       [&](double elapsed) {
-        if (call.progress) call.progress(elapsed, progress.doing);
+        if (call.progress) call.progress(elapsed, as_line(progress.doing));
       });
   if (!questions) return tl::make_unexpected(questions.error());
   // What a run that is done asked last needs no answer any more.

@@ -79,7 +79,7 @@ Result<ToolResult> outcome_of(const CommandTool& command, const fs::path& stem, 
   ToolResult result{report::printable_lines(tail(out)) + (err.empty() ? "" : "\n" + err)};
   result.structured = {{"state", "done"}, {"job", stem.filename().string()}, {"ok", exit == 0}};
   if (!command.json) {
-    result.structured["text"] = tail(out);
+    result.structured["text"] = report::printable_lines(tail(out));
   } else {
     add_lines(result.structured, out);
   }

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "app/version.hpp"
+#include "report/text_width.hpp"
 
 namespace accelopt::mcp {
 namespace {
@@ -41,6 +42,11 @@ Catalogue make_catalogue(Desk& desk) {
     std::ranges::move(tools, std::back_inserter(out.tools));
   }
   return out;
+}
+
+std::string as_line(std::string_view theirs) {
+  constexpr std::size_t kLongest = 300;  // columns
+  return report::clip(report::printable(theirs), kLongest);
 }
 
 void wait_until(double seconds, const std::stop_token& stop, const std::function<bool()>& done,

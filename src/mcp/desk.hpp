@@ -10,6 +10,10 @@
 #include "mcp/catalogue.hpp"
 #include "mcp/folders.hpp"
 
+namespace accelopt::memory {
+struct Item;
+}
+
 namespace accelopt::mcp {
 
 /// What all tools work with. Outlives the catalogue.
@@ -32,8 +36,14 @@ std::vector<Tool> memory_tools(Desk& desk);   ///< memory_search, memory_add
 Tasks run_tasks(Desk& desk);
 std::vector<ResourceTemplate> run_resources(Desk& desk);
 ResourceTemplate memory_resource(Desk& desk);
+/// What memory_search gives of these.
+ToolResult found_experiences(const std::vector<memory::Item>& items);
 base::Result<std::vector<Link>> run_links(const Desk& desk);
 Prompt make_faster_prompt();
+
+/// What models or other people wrote, as a part of one line: without control characters and those that reorder text,
+/// and no longer than a line holds.
+std::string as_line(std::string_view theirs);
 
 /// "accelopt://runs/RUN" and what lies below it, as links.
 std::vector<Link> links_of_run(const std::string& run, const std::vector<std::string>& parts);

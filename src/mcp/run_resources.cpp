@@ -4,6 +4,7 @@
 #include "app/run_state.hpp"
 #include "app/run_story.hpp"
 #include "app/workspace.hpp"
+#include "base/text.hpp"
 #include "journal/control.hpp"
 #include "mcp/desk.hpp"
 #include "mcp/run_start.hpp"
@@ -74,7 +75,8 @@ Result<std::vector<Link>> run_links(const Desk& desk) {
   if (!runs) return tl::make_unexpected(runs.error());
   for (std::size_t i = 0; i < std::min(runs->size(), kMostListed); ++i) {
     const app::ListedRun& run = (*runs)[i];
-    links.push_back({"accelopt://runs/" + run.info.id, run.info.task_name + " " + run.info.id,
+    links.push_back({"accelopt://runs/" + base::percent_encoded(run.info.id),
+                     as_line(run.info.task_name) + " " + run.info.id,
                      run.info.created + ", " + std::string(to_string(run.status)), "application/json"});
   }
   return links;

@@ -62,7 +62,7 @@ Result<ToolResult> start(Desk& desk, const Json& arguments, const Call& call) {
   const char* const who = client ? "you, the client" : recipes ? "the built-in recipes" : "the configured models";
   const char* const next = client ? "call next_question, and answer what it asks" : "call status until `ended` is true";
   return ToolResult{
-      fmt::format("run {} of {} has begun; {} play the roles. Next: {}.", run.id, run.task_name, who, next),
+      fmt::format("run {} of {} has begun; {} play the roles. Next: {}.", run.id, as_line(run.task_name), who, next),
       {{"run", run.id},
        {"task", run.task_name},
        {"agents", client    ? "client"

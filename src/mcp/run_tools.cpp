@@ -30,8 +30,6 @@ using base::Result;
 using base::text_at;
 using model::RunStatus;
 
-constexpr std::size_t kLongestQuote = 300;
-
 constexpr const char* kRunProperty =
     R"json("run": {"type": "string", "maxLength": 200, "description": "A run's id, the beginning of one, or last"})json";
 
@@ -60,7 +58,7 @@ std::string next_step(const app::RunProgress& it) {
     case RunStatus::waiting:
       return "It waits for answers or measurements from elsewhere: call result to see for which.";
     default:
-      return it.trouble + " (tool: resume)";
+      return report::printable_lines(it.trouble) + " (tool: resume)";
   }
 }
 
@@ -75,7 +73,7 @@ Result<ToolResult> status(const Desk& desk, const Json& arguments, const Call& c
         return !progress || progress->ended();
       },
       [&](double elapsed) {
-        if (call.progress && progress) call.progress(elapsed, progress->doing);
+        if (call.progress && progress) call.progress(elapsed, as_line(progress->doing));
       });
   if (!progress) return tl::make_unexpected(progress.error());
   ToolResult out{progress_text(*progress), app::to_json(*progress)};
@@ -104,23 +102,24 @@ Tool status_tool(const Desk& desk) {
 
 std::string result_text(const app::RunProgress& progress, const Json& result) {
   const std::string outcome = text_at(result, "outcome");
-  std::string text = "run " + progress.run + " of " + progress.task + ": ";
+  std::string text = "run " + progress.run + " of " + as_line(progress.task) + ": ";
   if (outcome == "improved") {
     const model::Measure& measure = model::measure_of(text_at(result, "goal"));
     text += interval_text(result["speedup"]) + " " + std::string(measure.better) +
             ", confirmed in fresh processes on fresh inputs (95 % interval)";
     for (const Json& workload : result.value("workloads", Json::array())) {
-      text += fmt::format("\n  {} ({}): {}", text_at(workload, "name"), text_at(workload, "role"),
+      text += fmt::format("\n  {} ({}): {}", as_line(text_at(workload, "name")), as_line(text_at(workload, "role")),
                           workload["speedup"].is_object() ? interval_text(workload["speedup"]) : "not raced");
     }
     if (result.value("derived_reference", false))
       text += "\nThe reference was derived from the baseline: equality with it was proven, not correctness.";
     text += "\nNext: diff shows the change, best writes it as a patch.";
   } else {
-    text += outcome + (text_at(result, "reason").empty() ? "" : ": " + text_at(result, "reason"));
+    const std::string reason = report::printable(text_at(result, "reason"));
+    text += as_line(outcome) + (reason.empty() ? "" : ": " + reason);
   }
   return text + fmt::format("\n{} evaluations, stopped by {}, measured on {}", result.value("evaluations", 0),
-                            text_at(result, "stopped_by"), text_at(result, "device"));
+                            as_line(text_at(result, "stopped_by")), as_line(text_at(result, "device")));
 }
 
 Tool result_tool(const Desk& desk) {
@@ -221,8 +220,8 @@ Result<ToolResult> runs(const Desk& desk, const Json& arguments) {
   if (listed.size() > most) listed.resize(most);
   for (const app::ListedRun& run : listed) {
     const std::string outcome = run.info.result ? text_at(*run.info.result, "outcome") : std::string();
-    out.text += fmt::format("\n{} {}: {}{}", run.info.id, run.info.task_name, to_string(run.status),
-                            outcome.empty() ? "" : ", " + outcome);
+    out.text += fmt::format("\n{} {}: {}{}", run.info.id, as_line(run.info.task_name), to_string(run.status),
+                            outcome.empty() ? "" : ", " + as_line(outcome));
     out.structured["runs"].push_back({{"run", run.info.id},
                                       {"task", run.info.task_name},
                                       {"created", run.info.created},
@@ -262,12 +261,10 @@ Tool diff_tool(const Desk& desk) {
 }  // namespace
 
 std::string progress_text(const app::RunProgress& it) {
-  // Titles and notes hold what models wrote: one line each, and no more than a line holds.
-  const auto quoted = [](const std::string& theirs) { return report::clip(report::printable(theirs), kLongestQuote); };
-  std::string text = fmt::format("run {} of {}: {}", it.run, it.task, to_string(it.state.status));
+  std::string text = fmt::format("run {} of {}: {}", it.run, as_line(it.task), to_string(it.state.status));
   if (it.iterations > 0) text += fmt::format(", round {} of at most {}", std::max(it.iteration, 1), it.iterations);
   if (it.best)
-    text += fmt::format(", best so far {} ({})", report::format_ratio(it.best->score), quoted(it.best->title));
+    text += fmt::format(", best so far {} ({})", report::format_ratio(it.best->score), as_line(it.best->title));
   if (!it.attempts.empty()) {
     text += "\nattempts: " + base::joined(it.attempts, ", ",
                                           [](const auto& one) { return std::to_string(one.second) + " " + one.first; });
@@ -276,11 +273,12 @@ std::string progress_text(const app::RunProgress& it) {
                       it.spent.usage.tokens(), it.spent.evaluations, report::format_seconds(it.spent.device_seconds),
                       report::format_seconds(it.spent.wall_seconds));
   if (it.spent.usage.usd) text += fmt::format(", ${:.4f}", *it.spent.usage.usd);
-  for (const std::string& note : it.notes) text += "\nnote: " + quoted(note);
-  if (!it.refused.empty()) text += "\nthe last answer that could not be used: " + quoted(it.refused);
+  for (const std::string& note : it.notes) text += "\nnote: " + as_line(note);
+  if (!it.refused.empty()) text += "\nthe last answer that could not be used: " + as_line(it.refused);
   return text + "\n" +
-         (it.ended() ? next_step(it)
-                     : "It goes on" + (it.doing.empty() ? "" : " (" + quoted(it.doing) + ")") + ": call status again.");
+         (it.ended()
+              ? next_step(it)
+              : "It goes on" + (it.doing.empty() ? "" : " (" + as_line(it.doing) + ")") + ": call status again.");
 }
 
 Result<ToolResult> result_of(const app::RunProgress& progress) {
@@ -308,7 +306,7 @@ Result<DiffOfRun> diff_of(const Desk& desk, const std::string& name) {
 std::vector<Link> links_of_run(const std::string& run, const std::vector<std::string>& parts) {
   std::vector<Link> links;
   for (const std::string& part : parts) {
-    links.push_back({"accelopt://runs/" + run + (part.empty() ? "" : "/" + part),
+    links.push_back({"accelopt://runs/" + base::percent_encoded(run) + (part.empty() ? "" : "/" + part),
                      "run " + run + (part.empty() ? "" : ", " + part),
                      part == "events"   ? "what it told, as JSON lines"
                      : part == "patch"  ? "the winner's change"

@@ -6,8 +6,10 @@
 #include <exception>
 #include <utility>
 
+#include "base/text.hpp"
 #include "mcp/request.hpp"
 #include "mcp/schema.hpp"
+#include "report/text_width.hpp"
 
 namespace accelopt::mcp {
 
@@ -76,15 +78,16 @@ Json annotations_of(const Tool& tool) {
           {"openWorldHint", false}};
 }
 
-/// The segment that stands for {name}; none: the address is of another form.
+/// What the segment that stands for {name} means; none: the address is of another form.
 std::optional<std::string> fits(const std::string& uri_template, const std::string& uri) {
   const std::size_t opens = uri_template.find('{');
   const std::string before = uri_template.substr(0, opens);
   const std::string after = uri_template.substr(uri_template.find('}') + 1);
   if (!uri.starts_with(before) || !uri.ends_with(after) || uri.size() <= before.size() + after.size())
     return std::nullopt;
-  std::string value = uri.substr(before.size(), uri.size() - before.size() - after.size());
-  return value.find('/') == std::string::npos ? std::optional(std::move(value)) : std::nullopt;
+  const std::string segment = uri.substr(before.size(), uri.size() - before.size() - after.size());
+  if (segment.find('/') != std::string::npos) return std::nullopt;
+  return base::percent_decoded(segment);
 }
 
 }  // namespace
@@ -101,7 +104,8 @@ Json object_at(const Json& object, const char* key) {
 Json call_result(base::Result<ToolResult> result, std::string_view version) {
   // For the model, which can do something about it: no error of the protocol.
   if (!result)
-    return {{"content", Json::array({{{"type", "text"}, {"text", result.error().message}}})}, {"isError", true}};
+    return {{"content", Json::array({{{"type", "text"}, {"text", report::printable_lines(result.error().message)}}})},
+            {"isError", true}};
   if (version < kFirstStructured && !version.empty()) {
     result->links.clear();
     return {{"content", content_of(*result)}, {"isError", false}};

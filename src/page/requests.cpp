@@ -5,6 +5,8 @@
 #include <charconv>
 #include <optional>
 
+#include "base/text.hpp"
+
 namespace accelopt::page {
 namespace {
 
@@ -68,18 +70,9 @@ HttpReply refusal(int status, const std::string& text) {
 }  // namespace
 
 std::string decoded(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    unsigned value = 0;
-    const char* const digits = text.data() + i + 1;
-    if (text[i] == '%' && i + 2 < text.size() && std::from_chars(digits, digits + 2, value, 16).ptr == digits + 2) {
-      out += static_cast<char>(value);
-      i += 2;
-    } else {
-      out += text[i] == '+' ? ' ' : text[i];
-    }
-  }
-  return out;
+  std::string blanks(text);
+  std::ranges::replace(blanks, '+', ' ');
+  return base::percent_decoded(blanks);
 }
 
 Result<std::int64_t> Request::number(const std::string& name, std::int64_t usual, std::int64_t most) const {

@@ -55,9 +55,7 @@ using base::first_character;
 
 bool is_control(char32_t code) {
   const bool separator = code == 0x2028 || code == 0x2029;
-  // Directional overrides could show a text in another order than it has.
-  const bool overrides = (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
-  return code < 0x20 || (code >= 0x7F && code < 0xA0) || separator || overrides;
+  return code < 0x20 || (code >= 0x7F && code < 0xA0) || separator || base::changes_direction(code);
 }
 
 std::size_t columns_of(const Character& character) {

@@ -8,8 +8,8 @@
 
 namespace accelopt::report {
 
-/// One line that a terminal shows and does not obey: control characters (escape sequences among them) become blanks,
-/// bytes that are no UTF-8 become '?'.
+/// One line that a terminal shows and does not obey: control characters (escape sequences among them) and those that
+/// reorder text become blanks, bytes that are no UTF-8 become '?'.
 std::string printable(std::string_view text);
 
 /// The same for a text of several lines, which stay lines.

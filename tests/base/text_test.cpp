@@ -127,6 +127,13 @@ TEST(LineEnds, MixedOrAlike_Stay) {
   }
 }
 
+TEST(Percent, Encoded_IsReadBack) {
+  EXPECT_EQ(percent_encoded("a-B_9.~"), "a-B_9.~");
+  EXPECT_EQ(percent_encoded("a/b c\x1b\xe2\x80\xae%"), "a%2fb%20c%1b%e2%80%ae%25");
+  EXPECT_EQ(percent_decoded("a%2Fb%20c%1b%e2%80%ae%25"), "a/b c\x1b\xe2\x80\xae%");
+  for (const std::string text : {"%", "%2", "%zz", "100%", "a+b"}) EXPECT_EQ(percent_decoded(text), text);
+}
+
 TEST(FirstLine, OfATextOrFile_WithoutItsEnd) {
   EXPECT_EQ(first_line("one\ntwo"), "one");
   EXPECT_EQ(first_line("one"), "one");

@@ -108,6 +108,13 @@ TEST_F(ServerTest, CallTool_Failure_IsForTheModel) {
   EXPECT_EQ(result("tools/call", {{"name", "echo"}, {"arguments", 5}})["isError"], true);
 }
 
+TEST_F(ServerTest, CallTool_Failure_HoldsNoControlCharacters) {
+  catalogue_.tools.push_back(fake_tool("quote", [](const Json&, const Call&) -> base::Result<ToolResult> {
+    return base::fail(base::ErrorCode::parse, "unknown key \"\x1b[2J\"\nand another");
+  }));
+  EXPECT_EQ(result("tools/call", {{"name", "quote"}})["content"][0]["text"], "unknown key \" [2J\"\nand another");
+}
+
 TEST_F(ServerTest, CallTool_Unknown_IsAnError) {
   EXPECT_EQ(code("tools/call", {{"name", "nothing"}}), -32602);
   EXPECT_EQ(code("tools/call"), -32602);
@@ -166,6 +173,7 @@ TEST_F(ServerTest, Lists_AreWhole) {
 
 TEST_F(ServerTest, Resource_IsReadOrAbsent) {
   EXPECT_EQ(result("resources/read", {{"uri", "fake://a"}})["contents"][0]["text"], "A");
+  EXPECT_EQ(result("resources/read", {{"uri", "fake://%61"}})["contents"][0]["text"], "A");
   EXPECT_EQ(code("resources/read", {{"uri", "fake://b"}}), -32002);
   EXPECT_EQ(code("resources/read", modern({{"uri", "fake://b"}})), -32602);
   EXPECT_EQ(code("resources/read", {{"uri", "fake://a/b"}}), -32002);

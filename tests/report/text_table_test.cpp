@@ -62,7 +62,8 @@ TEST(TextWidth, PrintableKeepsTextAndDropsControls) {
             " 31m");  // the one-character escape
   EXPECT_EQ(printable("a\xE2\x80\xAE"
                       "b"),
-            "a b");  // right-to-left override
+            "a b");                                        // right-to-left override
+  EXPECT_EQ(printable("a\xE2\x80\x8F\xD8\x9C."), "a  .");  // marks of direction
   EXPECT_EQ(printable_lines("a\x1B[2J\nb\tc\n"), "a [2J\nb c\n");
   EXPECT_EQ(printable("\xFF\xC3"), "??");       // no UTF-8
   EXPECT_EQ(printable("\xC0\xAF"), "??");       // an overlong '/'
