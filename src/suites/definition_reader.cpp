@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <map>
 
+#include <fmt/format.h>
+
 #include "base/expression.hpp"
+#include "base/text.hpp"
 #include "suites/c_names.hpp"
 #include "suites/init_check.hpp"
 
@@ -26,6 +29,7 @@ namespace {
 constexpr std::size_t kMostAxes = 64;
 constexpr std::size_t kMostTensors = 64;  ///< inputs, and outputs
 constexpr std::size_t kMostRank = 16;
+constexpr std::size_t kLongestShownName = 200;  ///< bytes
 
 /// Names that share the kernel's scope, each with what it names.
 class Scope {
@@ -335,6 +339,20 @@ void read_cost(TableReader& root, model::Definition& definition, std::vector<Pro
 
 }  // namespace
 
+std::string refuse_shown_name(std::string_view name) {
+  if (name.size() > kLongestShownName)
+    return fmt::format("has {} bytes; choose a name of at most {}", name.size(), kLongestShownName);
+  while (!name.empty()) {
+    const base::Character c = base::first_character(name);
+    if (!c.valid) return "is not UTF-8; choose another name";
+    if (c.code < ' ' || base::is_control(c.code) || base::changes_direction(c.code) || base::is_invisible(c.code))
+      return fmt::format("holds the character U+{:04X}, which cannot be shown; leave it out",
+                         static_cast<std::uint32_t>(c.code));
+    name.remove_prefix(c.bytes);
+  }
+  return {};
+}
+
 std::vector<std::string> axis_names(const model::Definition& definition) {
   std::vector<std::string> names;
   for (const model::Axis& axis : definition.axes) names.push_back(axis.name);
@@ -350,10 +368,13 @@ void read_definition(TableReader& root, model::Definition& definition, std::vect
   if (const auto name = root.string("name", "the task's name")) {
     definition.name = *name;
     if (name->empty()) root.refuse("name", "must not be empty; write the task's name");
+    if (std::string reason = refuse_shown_name(*name); !reason.empty()) root.refuse("name", std::move(reason));
   } else if (!root.has("name")) {
     root.require("name", "the task's name");
   }
   definition.op_type = root.string("op_type", "the kind of operator, like \"matmul\"").value_or("");
+  if (std::string reason = refuse_shown_name(definition.op_type); !reason.empty())
+    root.refuse("op_type", std::move(reason));
   definition.description = root.string("description", "one line: what is computed").value_or("");
   read_axes(root, definition, scope, problems);
   read_tensors(root, Side::input, definition, scope, problems);

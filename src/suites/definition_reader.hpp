@@ -14,6 +14,10 @@ namespace accelopt::suites {
 /// Reads name, op_type, description, axes, inputs, outputs, numerics and cost of a task.toml's root table.
 void read_definition(base::TableReader& root, model::Definition& definition, std::vector<base::Problem>& problems);
 
+/// Why the text can be no name that people and models are shown in a line: it is too long, or holds characters that a
+/// terminal obeys, that reorder text or that nobody sees. Empty: it can.
+std::string refuse_shown_name(std::string_view name);
+
 /// The names of all axes, in calling order.
 std::vector<std::string> axis_names(const model::Definition& definition);
 

@@ -257,6 +257,7 @@ void read_workloads(TableReader& root, model::Task& task, std::vector<Problem>& 
     workload.name = table.string("name", "the workload's name").value_or("");
     if (!table.has("name")) table.require("name", "the workload's name");
     if (table.has("name") && workload.name.empty()) table.refuse("name", "must not be empty");
+    if (std::string reason = refuse_shown_name(workload.name); !reason.empty()) table.refuse("name", std::move(reason));
     if (!workload.name.empty() && !names.insert(workload.name).second) {
       table.refuse("name", in_quotes(workload.name) + " is already the name of a workload; choose another name");
     }

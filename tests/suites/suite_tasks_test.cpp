@@ -6,6 +6,7 @@
 #include "base/files.hpp"
 #include "suites/lint.hpp"
 #include "suites/task_folder.hpp"
+#include "suites/task_reader.hpp"
 
 namespace accelopt::suites {
 namespace {
@@ -24,6 +25,27 @@ TEST(LoadTask, ThousandsOfMistakes_AreToldInAShortMessage) {
   ASSERT_FALSE(task);
   EXPECT_LT(task.error().message.size(), 60'000U);
   EXPECT_NE(task.error().message.find(" more"), std::string::npos);
+}
+
+TEST(LoadTask, ShownNames_FitIntoALine) {
+  const auto said = [](const std::string& toml, const std::string& key) {
+    std::string text;
+    for (const Problem& problem : read_task_toml(toml).problems)
+      if (problem.key == key) text += problem.message;
+    return text;
+  };
+  EXPECT_EQ(said(R"(name = "a\u001b[2J")", "name"), "holds the character U+001B, which cannot be shown; leave it out");
+  EXPECT_TRUE(said(R"(name = "a\nb")", "name").starts_with("holds the character U+000A"));
+  EXPECT_TRUE(said(R"(name = "a\u202eb")", "name").starts_with("holds the character U+202E"));
+  EXPECT_TRUE(said(R"(op_type = "a\u009b2J")", "op_type").starts_with("holds the character U+009B"));
+  EXPECT_TRUE(
+      said("[[workloads]]\nname = \"a\\u200bb\"", "workloads[0].name").starts_with("holds the character U+200B"));
+  EXPECT_EQ(said("name = \"" + std::string(201, 'a') + "\"", "name"), "has 201 bytes; choose a name of at most 200");
+  EXPECT_EQ(said("name = \"" + std::string(200, 'a') + "\"", "name"), "");
+  EXPECT_EQ(said("name = \"\xC3\xA9"
+                 "chelle <x> \xC3\x97 2\"",
+                 "name"),
+            "");
 }
 
 TEST(SuiteTasks, AreTheSubFoldersWithATaskSortedByName) {
