@@ -108,7 +108,20 @@ Result<memory::Delivery> deliver_waiting(const fs::path& workspace, const Knowle
   return memory::Knowledge({.place = place.name, .open = place.open, .journal = journal.get(), .notice = {}}).deliver();
 }
 
+void send_waiting_to(const KnowledgePlace& place, const Shell& shell, const fs::path& workspace) {
+  const auto delivered = deliver_waiting(workspace, place);
+  const std::string said =
+      delivered ? describe(*delivered, place)
+                : "what runs of this workspace learned may still wait in its journal: " + delivered.error().message;
+  if (!said.empty()) shell.warn(report::printable(said));
+}
+
 }  // namespace
+
+void send_waiting(const Shell& shell, const std::string& given, const fs::path& workspace) {
+  const auto place = knowledge_place(chosen_knowledge(given, shell.environment), shell.environment);
+  if (place) send_waiting_to(*place, shell, workspace);
+}
 
 Result<std::unique_ptr<memory::KnowledgeStore>> open_knowledge(const Shell& shell, const std::string& given,
                                                                const fs::path& workspace, KnowledgeUse use) {
@@ -118,11 +131,7 @@ Result<std::unique_ptr<memory::KnowledgeStore>> open_knowledge(const Shell& shel
                 "there is no knowledge store: --knowledge or ACCELOPT_KNOWLEDGE says none");
   }
   TRY_ASSIGN(const KnowledgePlace place, knowledge_place(chosen, shell.environment));
-  const auto delivered = deliver_waiting(workspace, place);
-  const std::string said =
-      delivered ? describe(*delivered, place)
-                : "what runs of this workspace learned may still wait in its journal: " + delivered.error().message;
-  if (!said.empty()) shell.warn(report::printable(said));
+  send_waiting_to(place, shell, workspace);
   if (use == KnowledgeUse::writing || memory::surreal::is_address(chosen)) return place.open();
   return memory::open_knowledge_file(place.name, {.access = memory::KnowledgeFileOptions::Access::read_only});
 }

@@ -48,6 +48,10 @@ base::Result<std::unique_ptr<memory::KnowledgeStore>> open_knowledge(const Shell
                                                                      const std::filesystem::path& workspace,
                                                                      KnowledgeUse use);
 
+/// Sends what runs of this workspace learned and could not deliver to the store that `given` or the environment names.
+/// What goes wrong is told through the shell.
+void send_waiting(const Shell& shell, const std::string& given, const std::filesystem::path& workspace);
+
 /// "what had waited for PLACE has arrived (3 deliveries)", or why it still waits; empty: nothing did.
 std::string describe(const memory::Delivery& delivery, const KnowledgePlace& place);
 

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <vector>
 
+#include "app/kept_knowledge.hpp"
 #include "app/shell.hpp"
 #include "mcp/catalogue.hpp"
 #include "mcp/folders.hpp"
@@ -23,6 +24,7 @@ struct Desk {
   Folders folders;
   int most_runs = 4;      ///< that are active at the same time
   std::mutex starting{};  ///< a run, or one again
+  app::KeptKnowledge knowledge{shell, workspace};
 };
 
 Catalogue make_catalogue(Desk& desk);

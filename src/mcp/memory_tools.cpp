@@ -4,7 +4,6 @@
 
 #include "app/knowledge_export.hpp"
 #include "app/knowledge_import.hpp"
-#include "app/knowledge_place.hpp"
 #include "base/text.hpp"
 #include "mcp/desk.hpp"
 #include "mcp/schema.hpp"
@@ -18,17 +17,20 @@ using base::Json;
 using base::Result;
 using base::text_at;
 
-Result<ToolResult> memory_search(const Desk& desk, const Json& arguments) {
+Result<ToolResult> memory_search(Desk& desk, const Json& arguments, const Call& call) {
   memory::Filter filter;
   base::read_field(arguments, "language", filter.language);
   base::read_field(arguments, "op_type", filter.op_type);
   filter.limit = arguments.value("limit", 10);
-  TRY_ASSIGN(const auto store, app::open_knowledge(desk.shell, "", desk.workspace, app::KnowledgeUse::reading));
-  TRY_ASSIGN(const auto items, store->search(text_at(arguments, "text"), filter));
-  return found_experiences(items);
+  return desk.knowledge.use<ToolResult>(
+      app::KnowledgeUse::reading, call.stop,
+      [text = text_at(arguments, "text"), filter](memory::KnowledgeStore& store) -> Result<ToolResult> {
+        TRY_ASSIGN(const auto items, store.search(text, filter));
+        return found_experiences(items);
+      });
 }
 
-Tool memory_search_tool(const Desk& desk) {
+Tool memory_search_tool(Desk& desk) {
   return {.name = "memory_search",
           .title = "Find what runs have learned",
           .description =
@@ -41,18 +43,20 @@ Tool memory_search_tool(const Desk& desk) {
               "required": ["text"], "additionalProperties": false})json"),
           .output = schema(R"json({"type": "object", "properties": {"experiences": {"type": "array"}},
               "required": ["experiences"]})json"),
-          .run = [&desk](const Json& arguments, const Call&) { return memory_search(desk, arguments); }};
+          .run = [&desk](const Json& arguments, const Call& call) { return memory_search(desk, arguments, call); }};
 }
 
-Result<ToolResult> memory_add(const Desk& desk, const Json& arguments) {
+Result<ToolResult> memory_add(Desk& desk, const Json& arguments, const Call& call) {
   TRY_ASSIGN(const app::Imported imported, app::read_experiences(base::canonical(arguments), "the experience", {}));
-  TRY_ASSIGN(const auto store, app::open_knowledge(desk.shell, "", desk.workspace, app::KnowledgeUse::writing));
-  TRY_ASSIGN(const int fresh, app::insert_imported(*store, imported));
-  return ToolResult{fresh > 0 ? "it is in " + store->name() : "it was known already, in " + store->name(),
-                    {{"new", fresh}, {"store", store->name()}}};
+  return desk.knowledge.use<ToolResult>(
+      app::KnowledgeUse::writing, call.stop, [imported](memory::KnowledgeStore& store) -> Result<ToolResult> {
+        TRY_ASSIGN(const int fresh, app::insert_imported(store, imported));
+        return ToolResult{fresh > 0 ? "it is in " + store.name() : "it was known already, in " + store.name(),
+                          {{"new", fresh}, {"store", store.name()}}};
+      });
 }
 
-Tool memory_add_tool(const Desk& desk) {
+Tool memory_add_tool(Desk& desk) {
   return {.name = "memory_add",
           .title = "Add an experience",
           .description =
@@ -68,7 +72,7 @@ Tool memory_add_tool(const Desk& desk) {
               "required": ["title", "strategy"], "additionalProperties": false})json"),
           .output = schema(R"json({"type": "object", "properties": {"new": {"type": "integer"},
               "store": {"type": "string"}}, "required": ["new"]})json"),
-          .run = [&desk](const Json& arguments, const Call&) { return memory_add(desk, arguments); }};
+          .run = [&desk](const Json& arguments, const Call& call) { return memory_add(desk, arguments, call); }};
 }
 
 }  // namespace
@@ -95,11 +99,12 @@ std::vector<Tool> memory_tools(Desk& desk) {
 
 ResourceTemplate memory_resource(Desk& desk) {
   return {"accelopt://memory/{id}", "experience", "what a run has learned", "application/json",
-          [&desk](const std::string& id) -> Result<ResourceText> {
-            TRY_ASSIGN(const auto store,
-                       app::open_knowledge(desk.shell, "", desk.workspace, app::KnowledgeUse::reading));
-            TRY_ASSIGN(const memory::Item item, store->get(id));
-            return ResourceText{"application/json", base::canonical(app::json_of(item))};
+          [&desk](const std::string& id) {
+            return desk.knowledge.use<ResourceText>(
+                app::KnowledgeUse::reading, {}, [id](memory::KnowledgeStore& store) -> Result<ResourceText> {
+                  TRY_ASSIGN(const memory::Item item, store.get(id));
+                  return ResourceText{"application/json", base::canonical(app::json_of(item))};
+                });
           }};
 }
 

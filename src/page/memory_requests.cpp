@@ -2,7 +2,6 @@
 // What runs have learned: search, read, edit, hide.
 #include "app/knowledge_edit.hpp"
 #include "app/knowledge_export.hpp"
-#include "app/knowledge_place.hpp"
 #include "app/knowledge_report.hpp"
 #include "page/requests.hpp"
 
@@ -16,11 +15,9 @@ using mcp::HttpReply;
 
 constexpr std::int64_t kItemsAtOnce = 1000;
 
-Result<std::unique_ptr<memory::KnowledgeStore>> open_store(const Desk& desk, app::KnowledgeUse use) {
-  return app::open_knowledge(desk.shell, "", desk.workspace, use);
-}
+using Work = std::function<Result<HttpReply>(memory::KnowledgeStore&)>;
 
-Result<HttpReply> list(const Desk& desk, const Request& request) {
+Result<HttpReply> list(Desk& desk, const Request& request) {
   TRY_ASSIGN(const std::int64_t offset, request.number("offset", 0, kItemsAtOnce * kItemsAtOnce));
   TRY_ASSIGN(const std::int64_t limit, request.number("limit", 50, kItemsAtOnce));
   if (limit == 0) return base::fail(base::ErrorCode::invalid_argument, "limit is at least 1");
@@ -30,32 +27,39 @@ Result<HttpReply> list(const Desk& desk, const Request& request) {
                         .limit = static_cast<int>(limit)};
   if (!request.text("quarantined").empty()) filter.quarantined = true;
   if (!request.text("suspicious").empty()) filter.suspicious = true;
-  TRY_ASSIGN(const auto store, open_store(desk, app::KnowledgeUse::reading));
-  const std::string text = request.text("text");
-  TRY_ASSIGN(const auto items, text.empty() ? store->list(filter) : store->search(text, filter));
-  Json lines = Json::array();
-  for (const memory::Item& item : items) lines.push_back(app::json_of(item));
-  return json_reply({{"store", store->name()}, {"experiences", std::move(lines)}});
+  const Work work = [text = request.text("text"), filter](memory::KnowledgeStore& store) -> Result<HttpReply> {
+    TRY_ASSIGN(const auto items, text.empty() ? store.list(filter) : store.search(text, filter));
+    Json lines = Json::array();
+    for (const memory::Item& item : items) lines.push_back(app::json_of(item));
+    return json_reply({{"store", store.name()}, {"experiences", std::move(lines)}});
+  };
+  return desk.knowledge.use(app::KnowledgeUse::reading, {}, work);
 }
 
-Result<HttpReply> show(const Desk& desk, const std::string& id) {
-  TRY_ASSIGN(const auto store, open_store(desk, app::KnowledgeUse::reading));
-  TRY_ASSIGN(const memory::Item item, store->get(id));
-  return json_reply(app::json_of(item));
+Result<HttpReply> show(Desk& desk, const std::string& id) {
+  const Work work = [id](memory::KnowledgeStore& store) -> Result<HttpReply> {
+    TRY_ASSIGN(const memory::Item item, store.get(id));
+    return json_reply(app::json_of(item));
+  };
+  return desk.knowledge.use(app::KnowledgeUse::reading, {}, work);
 }
 
-Result<HttpReply> edit(const Desk& desk, const Request& request) {
+Result<HttpReply> edit(Desk& desk, const Request& request) {
   TRY_ASSIGN(const Json fields, app::read_edit(base::canonical(request.body), "the edit"));
-  TRY_ASSIGN(const auto store, open_store(desk, app::KnowledgeUse::writing));
-  TRY_ASSIGN(const auto edited, app::edit_item(*store, request.names.front(), fields, "the edit"));
-  return json_reply(app::to_json(edited, store->name()));
+  const Work work = [id = request.names.front(), fields](memory::KnowledgeStore& store) -> Result<HttpReply> {
+    TRY_ASSIGN(const auto edited, app::edit_item(store, id, fields, "the edit"));
+    return json_reply(app::to_json(edited, store.name()));
+  };
+  return desk.knowledge.use(app::KnowledgeUse::writing, {}, work);
 }
 
-Result<HttpReply> hide(const Desk& desk, const Request& request, memory::Visibility now) {
-  TRY_ASSIGN(const auto store, open_store(desk, app::KnowledgeUse::writing));
-  TRY(store->quarantine(request.names.front(), now));
-  TRY_ASSIGN(const memory::Item item, store->get(request.names.front()));
-  return json_reply(app::to_json(item, now, store->name()));
+Result<HttpReply> hide(Desk& desk, const Request& request, memory::Visibility now) {
+  const Work work = [id = request.names.front(), now](memory::KnowledgeStore& store) -> Result<HttpReply> {
+    TRY(store.quarantine(id, now));
+    TRY_ASSIGN(const memory::Item item, store.get(id));
+    return json_reply(app::to_json(item, now, store.name()));
+  };
+  return desk.knowledge.use(app::KnowledgeUse::writing, {}, work);
 }
 
 }  // namespace

@@ -56,7 +56,9 @@ TEST(RunTools, NamesOfTasks_AreOneLine) {
 
 TEST(RunTools, NamesOfTasks_AreOneLineInLists) {
   const auto folder = base::TemporaryFolder::create("accelopt-run-tools-").value();
-  Desk desk{.shell = {}, .workspace = folder.path(), .folders = *Folders::of({folder.path().string()})};
+  app::Shell shell;
+  shell.environment = [](const std::string&) { return std::nullopt; };
+  Desk desk{.shell = shell, .workspace = folder.path(), .folders = *Folders::of({folder.path().string()})};
   const auto journal = app::open_workspace(desk.workspace, journal::Access::read_write).value();
   journal::RunInfo run;
   run.id = "20261121-101500-3fa9c1";
