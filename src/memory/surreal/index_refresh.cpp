@@ -74,6 +74,28 @@ void keep(Client& client, Reading& reading, std::int64_t now_us) {
   std::ignore = write_digest(client, reading.name, digest);
 }
 
+/// Reads the entries after the one with this id, up to those of `next`, or all (null).
+base::Result<void> read_between(Client& client, AllEntries& all, Json from, const IndexName* next) {
+  for (int count = kMostCardsAtOnce;;) {
+    Json variables = {
+        {"language", from[0]}, {"target", from[1]}, {"stamp", from[2]}, {"key", from[3]}, {"count", count}};
+    if (next != nullptr) variables.update({{"to_language", next->first}, {"to_target", next->second}});
+    const auto answer = client.ask(next != nullptr ? kReadCardsBetween : kReadAllCards, variables);
+    if (too_long(answer, count)) continue;
+    TRY_ASSIGN(const auto results, answer);
+    const Json& rows = rows_at(results, 0);
+    if (!rows.is_array()) return {};
+    for (const Json& row : rows) {
+      all.index.take(row);
+      const Json& id = row["id"];
+      if (id.is_array() && id.size() > 1 && id[0].is_string() && id[1].is_string())
+        all.names.emplace(id[0].get<std::string>(), id[1].get<std::string>());
+    }
+    if (rows.size() < static_cast<std::size_t>(count)) return {};
+    from = rows.back().at("id");
+  }
+}
+
 }  // namespace
 
 base::Result<void> refresh(Client& client, std::map<IndexName, Index>& indexes, const std::vector<IndexName>& names) {
@@ -123,20 +145,20 @@ base::Result<void> refresh(Client& client, std::map<IndexName, Index>& indexes, 
   return {};
 }
 
-base::Result<void> read_all(Client& client, Index& index) {
-  Json last = Json::array({"", "", 0, ""});
-  for (int count = kMostCardsAtOnce;;) {
-    const auto answer = client.ask(
-        kReadAllCards,
-        {{"language", last[0]}, {"target", last[1]}, {"stamp", last[2]}, {"key", last[3]}, {"count", count}});
-    if (too_long(answer, count)) continue;
-    TRY_ASSIGN(const auto results, answer);
-    const Json& rows = rows_at(results, 0);
-    if (!rows.is_array()) break;
-    for (const Json& row : rows) index.take(row);
-    if (rows.size() < static_cast<std::size_t>(count)) break;
-    last = rows.back().at("id");
+base::Result<void> refresh(Client& client, AllEntries& all) {
+  TRY_ASSIGN(const auto time, client.ask(kServerTime, Json::object()));
+  const std::int64_t now_us = last_number(time).value_or(0);
+  const std::int64_t since = std::max<std::int64_t>(0, all.index.read_until_us() - client.options().overlap.count());
+  // Of each language and target that is known, what changed since, and on to the next one that is known: what lies
+  // between is new.
+  const std::vector<IndexName> known(all.names.begin(), all.names.end());
+  Json from = Json::array({"", "", 0, ""});
+  for (const IndexName& next : known) {
+    TRY(read_between(client, all, from, &next));
+    from = Json::array({next.first, next.second, since, ""});
   }
+  TRY(read_between(client, all, from, nullptr));
+  all.index.set_read_until(now_us);
   return {};
 }
 

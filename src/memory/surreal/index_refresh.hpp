@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,7 +19,13 @@ namespace accelopt::memory::surreal {
 /// an index's digest and the entries after it, and writes a digest where there were many of those. @error as
 /// Client::ask.
 base::Result<void> refresh(Client& client, std::map<IndexName, Index>& indexes, const std::vector<IndexName>& names);
-/// Reads the entries of all. @error likewise.
-base::Result<void> read_all(Client& client, Index& index);
+
+/// The entries of all languages and targets, as they were read last.
+struct AllEntries {
+  Index index{Index::Words::all};
+  std::set<IndexName> names{};  ///< that were among them
+};
+/// Reads those that changed since the last time. @error likewise.
+base::Result<void> refresh(Client& client, AllEntries& all);
 
 }  // namespace accelopt::memory::surreal

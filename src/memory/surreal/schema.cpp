@@ -183,6 +183,12 @@ const std::string_view kReadAllCards =
     "SELECT record::id(id) AS id, o, b, r, q, i, p, e, c, f, w "
     "FROM card:[$language, $target, $stamp, $key]>.. LIMIT $count";
 
+const std::string_view kReadCardsBetween =
+    "SELECT record::id(id) AS id, o, b, r, q, i, p, e, c, f, w "
+    "FROM card:[$language, $target, $stamp, $key]>..[$to_language, $to_target] LIMIT $count";
+
+const std::string_view kServerTime = "RETURN time::micros(time::now())";
+
 const std::string_view kReadDigest = R"surql(
 SELECT generation, parts, stamp, key FROM type::record('card_digest', $name);
 RETURN time::micros(time::now());

@@ -46,6 +46,10 @@ inline constexpr int kIndexNames = 6;
 extern const std::string_view kReadCards;
 /// The entries of all after [$language, $target, $stamp, $key], at most $count.
 extern const std::string_view kReadAllCards;
+/// The same, up to those of $to_language and $to_target, which are not among them.
+extern const std::string_view kReadCardsBetween;
+/// The server's time, microseconds.
+extern const std::string_view kServerTime;
 
 /// What a client keeps of an index for others (digest.hpp): the head of $name, a list of language and target, and the
 /// server's time; the rows of the part with $id.

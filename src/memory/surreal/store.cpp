@@ -104,6 +104,7 @@ class SurrealStore final : public KnowledgeStore {
 
   std::unique_ptr<Client> client_;
   std::map<IndexName, Index> indexes_;
+  AllEntries all_;                               ///< for searches
   std::unordered_map<std::string, Keyed> read_;  ///< without code, by the key's text
   std::vector<Unreadable> unreadable_;
 };
@@ -224,6 +225,7 @@ Result<Removal> SurrealStore::forget(std::string_view id) {
   const std::int64_t solutions = last_number(results).value_or(-1);
   if (solutions < 0) return failed(ErrorCode::not_found, "no experience " + it.id);
   for (auto& [place, index] : indexes_) index.drop(old.key);
+  all_.index.drop(old.key);
   return Removal{it.id, it.title, solutions};
 }
 
@@ -537,9 +539,8 @@ Result<std::vector<Item>> SurrealStore::search(std::string_view text, const Filt
   unreadable_.clear();
   const auto words = search_words(text, kMostWordsOfASearch);
   if (words.empty()) return std::vector<Item>();
-  Index index(Index::Words::all);
-  TRY(read_all(*client_, index));
-  auto hits = index.find(words, [](const IndexEntry&) { return true; });
+  TRY(refresh(*client_, all_));
+  auto hits = all_.index.find(words, [](const IndexEntry&) { return true; });
   std::ranges::sort(hits, [](const Hit& a, const Hit& b) {
     return a.score != b.score ? a.score > b.score : a.entry->inserted_us > b.entry->inserted_us;
   });
