@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "refactor/call_share.hpp"
 #include "refactor/exact_json.hpp"
+#include "refactor/time_zone.hpp"
 
 namespace accelopt::refactor {
 namespace {
@@ -158,19 +159,27 @@ Result<DriverRun> Driver::run_once(const fs::path& tree, const fs::path& cases, 
 
 Result<PairResult> Driver::run_pair(const Trees& trees, const CaseRequest& request) {
   TRY_ASSIGN(const MadeCases cases, make_cases(trees.makes_cases(), request));
-  return run_pair(trees, cases);
+  const std::string zone = "TZ=" + time_zone(zone_++, task_->language);
+  TRY_ASSIGN(PairResult pair, run_both(trees, cases.file(), cases.what() + ", " + zone,
+                                       {.hash_seed = random_(), .environment = {zone}}));
+  if (!pair.difference.empty()) pair.difference += "; both ran with " + zone;
+  return pair;
 }
 
 Result<PairResult> Driver::run_pair(const Trees& trees, const MadeCases& cases) {
-  const RunSettings settings{.hash_seed = random_()};
+  return run_both(trees, cases.file(), cases.what(), {.hash_seed = random_()});
+}
+
+Result<PairResult> Driver::run_both(const Trees& trees, const fs::path& cases, const std::string& what,
+                                    const RunSettings& settings) {
   const bool old_first = random_() % 2 == 0;
-  TRY_ASSIGN(DriverRun first, run_once(old_first ? trees.old_tree : trees.new_tree, cases.file(), settings));
-  TRY_ASSIGN(DriverRun second, run_once(old_first ? trees.new_tree : trees.old_tree, cases.file(), settings));
+  TRY_ASSIGN(DriverRun first, run_once(old_first ? trees.old_tree : trees.new_tree, cases, settings));
+  TRY_ASSIGN(DriverRun second, run_once(old_first ? trees.new_tree : trees.old_tree, cases, settings));
   DriverRun& old_run = old_first ? first : second;
   DriverRun& new_run = old_first ? second : first;
   std::string text;
-  if (task_->goal == Goal::memory) text = base::read_foreign_file(cases.file(), kMostResults).value_or("unreadable");
-  TRY(expect_success(old_run, text, cases.what()));
+  if (task_->goal == Goal::memory) text = base::read_foreign_file(cases, kMostResults).value_or("unreadable");
+  TRY(expect_success(old_run, text, what));
   PairResult pair;
   pair.difference = difference(old_run, new_run);
   pair.old_run = std::move(old_run.process);

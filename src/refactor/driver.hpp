@@ -71,7 +71,8 @@ class Driver {
   base::Result<MadeCases> make_cases(const std::filesystem::path& tree, const CaseRequest& request);
   /// Runs both on the cases, in random order. @error invalid_argument: the old code's driver failed.
   base::Result<PairResult> run_pair(const Trees& trees, const MadeCases& cases);
-  /// The same on cases that the base's tree makes for it.
+  /// The same on cases that the base's tree makes for it, which nobody times: each of these pairs runs in the next of
+  /// several time zones.
   base::Result<PairResult> run_pair(const Trees& trees, const CaseRequest& request);
 
   /// One tree on these bytes, as the file of cases. `most_seconds`: JailedRun's.
@@ -95,13 +96,16 @@ class Driver {
 
  private:
   Driver(const Task& task, const Jail& jail, base::TemporaryFolder own, std::uint64_t seed)
-      : task_(&task), jail_(&jail), own_(std::move(own)), random_(seed) {}
+      : task_(&task), jail_(&jail), own_(std::move(own)), random_(seed), zone_(random_()) {}
 
   struct RunSettings {
     std::uint64_t hash_seed = 0;
     std::int64_t most_seconds = 0;           ///< JailedRun's
     std::vector<std::string> environment{};  ///< JailedRun's
   };
+  /// `what`: the cases, in messages.
+  base::Result<PairResult> run_both(const Trees& trees, const std::filesystem::path& cases, const std::string& what,
+                                    const RunSettings& settings);
   base::Result<DriverRun> run_once(const std::filesystem::path& tree, const std::filesystem::path& cases,
                                    const RunSettings& settings);
   std::filesystem::path fresh_folder();
@@ -110,6 +114,7 @@ class Driver {
   const Jail* jail_;
   base::TemporaryFolder own_;
   std::mt19937_64 random_;
+  std::size_t zone_;  ///< turn of the next pair that is not timed
 };
 
 }  // namespace accelopt::refactor
