@@ -230,6 +230,7 @@ Result<std::vector<std::string>> lint_refactor(const Shell& shell, const Refacto
 Result<RefactorReport> check_refactor(const Shell& shell, const RefactorOptions& options, const RefactorChange& change,
                                       Commit commit) {
   const std::uint64_t seed = options.seed.value_or(base::random_seed() >> 16U);
+  TRY(expect_applies(options, change));
   TRY_ASSIGN(const auto checker, prepare_checker(shell, options, seed));
   TRY_ASSIGN(const std::string tree, tree_of_change(*checker, change));
   options.note(describe_check(checker->costs()));

@@ -30,13 +30,48 @@ std::string fresh_id(const refactor::Checker& checker, std::uint64_t seed) {
       .substr(0, 8);
 }
 
-/// Whether the text is a diff, and not the new text of the task's only file: where the base's own text looks like a
-/// diff, so does the new one.
-Result<bool> is_diff(const refactor::Checker& checker, const std::string& only_file, std::string_view text) {
-  if (!vcs::has_diff(text)) return false;
-  if (only_file.empty()) return true;
-  TRY_ASSIGN(const std::string base, checker.base_text(only_file));
-  return !vcs::has_diff(base);
+/// The base's files, before it is built or after.
+struct Base {
+  const vcs::Repository& repository;
+  const refactor::Task& task;
+  const std::string& tree;
+};
+
+/// The base's text of a file. @error not_found.
+Result<std::string> text_of(const Base& base, const std::string& path) {
+  TRY_ASSIGN(const vcs::Listing listing, base.repository.list(base.tree));
+  const auto found = listing.find(path);
+  if (found == listing.end()) return base::fail(ErrorCode::not_found, path + " is not in the base");
+  TRY_ASSIGN(auto texts, base.repository.contents({found->second.object}));
+  return std::move(texts.front());
+}
+
+bool looks_like_diff(std::string_view text) {
+  return vcs::has_diff(text) || vcs::has_diff(vcs::without_colours(text));
+}
+
+Result<std::string> tree_of(const Base& base, const RefactorChange& change) {
+  const vcs::Repository& repository = base.repository;
+  if (!change.commit.empty()) {
+    TRY_ASSIGN(const std::string commit, repository.commit_id(change.commit));
+    return repository.tree_of(commit);
+  }
+  TRY_ASSIGN(const std::string text, base::read_foreign_file(change.file, kMostChangeBytes));
+  const auto& scope = base.task.scope;
+  const bool one = std::ranges::all_of(scope, [&](const auto& it) { return it.path == scope.front().path; });
+  std::string old;
+  if (one) {
+    TRY_ASSIGN(old, text_of(base, scope.front().path));
+  }
+  // Where the base's own text looks like a diff, so does the new text of the task's only file.
+  if (looks_like_diff(text) && !looks_like_diff(old))
+    return repository.apply(base.tree, vcs::has_diff(text) ? text : vcs::without_colours(text));
+  if (!one) {
+    return base::fail(ErrorCode::invalid_argument,
+                      change.file.string() + " is no diff, and the task's scope has several files; give a diff");
+  }
+  // A checkout's lines may end otherwise than the commit's.
+  return repository.with_files(base.tree, {{scope.front().path, base::with_line_ends_of(old, text)}});
 }
 
 }  // namespace
@@ -57,23 +92,16 @@ Result<std::unique_ptr<refactor::Checker>> prepare_checker(const Shell& shell, c
 }
 
 Result<std::string> tree_of_change(const refactor::Checker& checker, const RefactorChange& change) {
-  const vcs::Repository& repository = checker.repository();
-  if (!change.commit.empty()) {
-    TRY_ASSIGN(const std::string commit, repository.commit_id(change.commit));
-    return repository.tree_of(commit);
-  }
-  TRY_ASSIGN(const std::string text, base::read_foreign_file(change.file, kMostChangeBytes));
-  const auto& scope = checker.task().scope;
-  const bool one = std::ranges::all_of(scope, [&](const auto& it) { return it.path == scope.front().path; });
-  TRY_ASSIGN(const bool diff, is_diff(checker, one ? scope.front().path : "", text));
-  if (diff) return repository.apply(checker.base_tree(), text);
-  if (!one) {
-    return base::fail(ErrorCode::invalid_argument,
-                      change.file.string() + " is no diff, and the task's scope has several files; give a diff");
-  }
-  // A checkout's lines may end otherwise than the commit's.
-  TRY_ASSIGN(const std::string old, checker.base_text(scope.front().path));
-  return repository.with_files(checker.base_tree(), {{scope.front().path, base::with_line_ends_of(old, text)}});
+  return tree_of({checker.repository(), checker.task(), checker.base_tree()}, change);
+}
+
+Result<void> expect_applies(const RefactorOptions& options, const RefactorChange& change) {
+  TRY_ASSIGN(const refactor::Task task, refactor::load_task(options.task));
+  TRY_ASSIGN(const vcs::Repository repository, vcs::Repository::open(task.repository));
+  TRY_ASSIGN(const std::string commit, repository.commit_id(options.base.empty() ? task.base : options.base));
+  TRY_ASSIGN(const std::string base, repository.tree_of(commit));
+  TRY(tree_of({repository, task, base}, change));
+  return {};
 }
 
 RefactorReport report_on(const refactor::Checker& checker, std::uint64_t seed) {

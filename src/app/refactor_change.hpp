@@ -16,6 +16,8 @@ base::Result<std::unique_ptr<refactor::Checker>> prepare_checker(const Shell& sh
 std::string branch_of(const std::string& task, const std::string& run);
 /// The tree that a change makes of the base. @error invalid_argument: it does not apply; as vcs::Repository.
 base::Result<std::string> tree_of_change(const refactor::Checker& checker, const RefactorChange& change);
+/// Before the base is built, tested and run. @error as tree_of_change, refactor::load_task.
+base::Result<void> expect_applies(const RefactorOptions& options, const RefactorChange& change);
 /// A report without a result.
 RefactorReport report_on(const refactor::Checker& checker, std::uint64_t seed);
 /// Before the work that its commit ends. @error already_exists: another branch is in the way of its own.

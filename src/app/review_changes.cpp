@@ -126,6 +126,7 @@ base::Outcome<ReviewReport> review_changes(const Shell& shell, const ReviewOptio
   TRY_ASSIGN(const LoneModel model, connect_reviewer(shell, flags, config, "a review"));
   TRY_ASSIGN(const review::Standing standing, standing_on_record(options.refactor.workspace, model.chat->name()));
   const std::uint64_t seed = options.refactor.seed.value_or(base::random_seed() >> 16U);
+  for (const RefactorChange& change : options.changes) TRY(expect_applies(options.refactor, change));
   TRY_ASSIGN(const auto checker, prepare_checker(shell, options.refactor, seed));
   if (options.commit == Commit::yes) TRY(expect_room_for_commit(*checker, report_on(*checker, seed)));
   std::vector<CheckedChange> checked;

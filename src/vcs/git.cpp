@@ -59,6 +59,43 @@ std::string without_line_end(std::string text) {
   return std::string(base::trimmed(text));
 }
 
+/// The first line, which is taken off the text.
+std::string_view take_line(std::string_view& text) {
+  const std::string_view line = base::first_line(text);
+  text.remove_prefix(std::min(text.size(), line.size() + 1));
+  return line;
+}
+
+/// Whether a diff names a file alike before and after, without the a/ and b/ that are to be left out: as git's
+/// --no-prefix.
+bool has_plain_names(std::string_view diff) {
+  constexpr std::string_view kGitHead = "diff --git ";
+  std::string_view before;
+  while (!diff.empty()) {
+    const std::string_view line = base::trimmed(take_line(diff));
+    if (line.starts_with(kGitHead)) {
+      const std::string_view names = line.substr(kGitHead.size());  // "P P"
+      const std::size_t half = names.size() / 2;
+      if (names.size() % 2 == 1 && names[half] == ' ' && names.substr(0, half) == names.substr(half + 1)) return true;
+    }
+    const auto name = [](std::string_view head) { return head.substr(4, head.find('\t') - 4); };
+    if (before.starts_with("--- ") && line.starts_with("+++ ") && name(before) == name(line)) return true;
+    before = line;
+  }
+  return false;
+}
+
+/// Whether lines that stay are in it: git's -U0 leaves them out.
+bool has_context(std::string_view diff) {
+  bool in_hunk = false;
+  while (!diff.empty()) {
+    const std::string_view line = take_line(diff);
+    in_hunk = in_hunk || line.starts_with("@@ -");
+    if (in_hunk && (line.empty() || line.front() == ' ')) return true;
+  }
+  return false;
+}
+
 /// A folder in a list of folders, between which git sees a colon unless they are quoted.
 std::string quoted_in_list(const fs::path& folder) {
   std::string quoted = "\"";
@@ -109,8 +146,12 @@ Result<std::string> Repository::git(const Call& call) const {
   if (ran.timed_out) return base::fail(ErrorCode::timed_out, "git " + command + " did not end within two minutes");
   if (!ran.state.exited || ran.state.code != 0) {
     TRY_ASSIGN(const std::string said, base::read_foreign_file(scratch.path() / "errors", 1UL << 20));
+    const bool is_partial = said.find("promisor remote") != said.npos;
     return base::fail(ErrorCode::invalid_argument,
-                      "git " + command + ": " + base::ascii_line(base::trimmed(said), 400, ' '));
+                      "git " + command + ": " + base::ascii_line(base::trimmed(said), 400, ' ') +
+                          (is_partial ? "; the clone was made with --filter and lacks contents, which are not fetched "
+                                        "here: git fetch --refetch --no-filter"
+                                      : ""));
   }
   return std::move(ran.output);
 }
@@ -298,8 +339,11 @@ Result<std::vector<std::string>> Repository::contents(const std::vector<std::str
 
 Result<std::string> Repository::apply(std::string_view tree, std::string_view diff) const {
   TRY(git({.arguments = {"read-tree", std::string(tree)}}));
-  auto applied = git({.arguments = {"apply", "--cached", "--whitespace=nowarn", "-"}, .input = std::string(diff)});
-  if (!applied) {
+  Call call{.arguments = {"apply", "--cached", "--whitespace=nowarn", has_plain_names(diff) ? "-p0" : "-p1"},
+            .input = std::string(diff)};
+  // Without context only the number of a line says where it belongs: git wants to be asked for that.
+  if (!has_context(diff)) call.arguments.emplace_back("--unidiff-zero");
+  if (const auto applied = git(call); !applied) {
     return base::fail(ErrorCode::invalid_argument, "the diff does not apply to the base: " + applied.error().message +
                                                        "; make it against the commit that refactor.toml names");
   }
@@ -371,8 +415,7 @@ bool has_diff(std::string_view text) {
   std::string_view before;
   std::string_view last;
   while (!text.empty()) {
-    const std::string_view line = base::first_line(text);
-    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    const std::string_view line = take_line(text);
     const auto begins = [&](std::string_view head) { return line.starts_with(head); };
     if (before.starts_with("--- ") && last.starts_with("+++ ") && begins("@@ -")) return true;
     if (last.starts_with("diff --git ") && std::ranges::any_of(kHeads, begins)) return true;
@@ -380,6 +423,21 @@ bool has_diff(std::string_view text) {
     last = line;
   }
   return false;
+}
+
+std::string without_colours(std::string_view text) {
+  std::string plain;
+  while (!text.empty()) {
+    const std::size_t at = std::min(text.find("\x1b["), text.size());
+    plain += text.substr(0, at);
+    text.remove_prefix(at);
+    if (text.empty()) break;
+    const std::size_t end = text.find_first_not_of("0123456789;", 2);
+    const bool is_colour = end != text.npos && (text[end] == 'm' || text[end] == 'K');
+    if (!is_colour) plain += text.substr(0, 2);
+    text.remove_prefix(is_colour ? end + 1 : 2);
+  }
+  return plain;
 }
 
 }  // namespace accelopt::vcs

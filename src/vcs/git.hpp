@@ -84,8 +84,8 @@ class Repository {
   /// The contents of these objects, in their order.
   [[nodiscard]] base::Result<std::vector<std::string>> contents(const std::vector<std::string>& objects) const;
 
-  /// The tree that this unified diff makes of `tree`, kept in our own folder. @error invalid_argument: it does not
-  /// apply.
+  /// The tree that this unified diff makes of `tree`, kept in our own folder. Names with or without a/ and b/, context
+  /// or none. @error invalid_argument: it does not apply.
   [[nodiscard]] base::Result<std::string> apply(std::string_view tree, std::string_view diff) const;
   /// `tree` with these files' contents. Their kinds stay; new ones become plain files.
   [[nodiscard]] base::Result<std::string> with_files(std::string_view tree,
@@ -118,6 +118,9 @@ class Repository {
 
 /// Whether the text holds a diff that git applies: the head of a file's part, not only a line that begins like one.
 bool has_diff(std::string_view text);
+
+/// The text without the escape sequences that git's --color writes.
+std::string without_colours(std::string_view text);
 
 /// Writes a tree's files below an empty folder, as they are stored: no filter runs and no line end changes. Links are
 /// made as links; submodules are left out. @error io, exhausted: over 2 GiB.

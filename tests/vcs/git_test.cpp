@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "base/files.hpp"
 
 namespace accelopt::vcs {
@@ -18,7 +20,10 @@ class MadeRepository {
   explicit MadeRepository(const Files& files, const std::string& name = "r")
       : own_(*base::TemporaryFolder::create("vcs-test")), folder_(own_.path() / name) {
     EXPECT_TRUE(base::make_folders(folder_));
-    for (const auto& [path, text] : files) EXPECT_TRUE(base::write_file(folder_ / path, text));
+    for (const auto& [path, text] : files) {
+      EXPECT_TRUE(base::make_folders((folder_ / path).parent_path()));
+      EXPECT_TRUE(base::write_file(folder_ / path, text));
+    }
     const auto made = Repository::make(folder_, "made");
     EXPECT_TRUE(made) << made.error().message;
   }
@@ -96,6 +101,44 @@ TEST(Repository, BranchInTheWay_IsNamed) {
                                     {.tree = {}, .parent = head, .message = "m", .branch = "refs/heads/accelopt/x"});
   ASSERT_FALSE(kept);
   EXPECT_EQ(kept.error().message, room.error().message);
+}
+
+TEST(Apply, FormsOfGitDiff_GiveTheSameTree) {
+  const MadeRepository made(Files{{"d/a", "1\n2\n3\n4\n"}, {"b", "x\n"}});
+  const Repository repository = made.open();
+  const std::string before = *repository.tree_of("HEAD");
+  const std::string after = tree_with(repository, Files{{"d/a", "1\n2\n5\n4\n"}});
+  for (const std::string diff : {
+           "--- a/d/a\n+++ b/d/a\n@@ -2,3 +2,3 @@\n 2\n-3\n+5\n 4\n",
+           "diff --git d/a d/a\n--- d/a\n+++ d/a\n@@ -2,3 +2,3 @@\n 2\n-3\n+5\n 4\n",
+           "--- d/a\t2026-01-01\n+++ d/a\t2026-01-02\n@@ -2,3 +2,3 @@\n 2\n-3\n+5\n 4\n",
+           "--- a/d/a\n+++ b/d/a\n@@ -3 +3 @@\n-3\n+5\n",
+           "diff --git d/a d/a\n--- d/a\n+++ d/a\n@@ -3 +3 @@\n-3\n+5\n",
+       }) {
+    const auto applied = repository.apply(before, diff);
+    EXPECT_EQ(applied ? *applied : applied.error().message, after) << diff;
+  }
+  const std::string added = "diff --git n n\nnew file mode 100644\n--- /dev/null\n+++ n\n@@ -0,0 +1 @@\n+n\n";
+  EXPECT_EQ(repository.apply(before, added).value_or("none"), tree_with(repository, Files{{"n", "n\n"}}));
+  EXPECT_FALSE(repository.apply(before, "--- a/d/a\n+++ b/d/a\n@@ -3 +3 @@\n-9\n+5\n")) << "no such line";
+}
+
+TEST(WithoutColours, OfText_LeavesTheRest) {
+  EXPECT_EQ(without_colours("\x1b[1m--- a/x\x1b[m\n\x1b[32m+\x1b[m\x1b[32;1ma\x1b[m\x1b[K\n"), "--- a/x\n+a\n");
+  EXPECT_EQ(without_colours("a\x1b[2Jb\x1b[\x1b"), "a\x1b[2Jb\x1b[\x1b");
+}
+
+TEST(Contents, OfAPartialClone_NameTheRemedy) {
+  const MadeRepository made(Files{{"a", "one\n"}});
+  const std::string from = made.folder().string();
+  const std::string to = from + "-clone";
+  ASSERT_TRUE(base::write_file(made.folder() / ".git" / "config", "[uploadpack]\n\tallowFilter = true\n"));
+  const std::string clone = "git clone -q --filter=blob:none --no-checkout file://" + from + " " + to;
+  ASSERT_EQ(std::system(clone.c_str()), 0) << clone;
+  const Repository repository = *Repository::open(to);
+  const auto read = repository.contents({repository.list(*repository.tree_of("HEAD"))->at("a").object});
+  ASSERT_FALSE(read);
+  EXPECT_NE(read.error().message.find("git fetch --refetch --no-filter"), std::string::npos) << read.error().message;
 }
 
 TEST(DescribeSubmodules, OfATree_NamesThem) {
