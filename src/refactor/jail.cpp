@@ -24,6 +24,8 @@ constexpr auto kMachine = std::to_array<const char*>({"/usr", "/lib", "/lib64", 
                                                       "/etc/alternatives", "/etc/localtime", "/dev/urandom"});
 constexpr const char* kNullDevice = "/dev/null";
 constexpr auto kToolFolders = std::to_array<const char*>({"/usr/local/bin", "/usr/bin", "/bin", "/usr/local/go/bin"});
+/// Where a folder of tools has its programs: as a virtual environment, where npm installs, node_modules itself.
+constexpr auto kProgramFolders = std::to_array<const char*>({"bin", "node_modules/.bin", ".bin"});
 constexpr std::uint64_t kProcesses = 256;
 constexpr std::uint64_t kDescriptors = 1024;
 /// Pipes hold what nobody's resident memory shows: 64 KiB behind each descriptor. Node starts with 20 of them.
@@ -46,14 +48,34 @@ std::string filled(std::string text, const std::map<std::string, std::string>& w
   return text;
 }
 
-Result<std::string> program_of(const std::string& name, const std::string& path, const fs::path& tree) {
+/// What --tools has to name so that a program in this file runs: a program of npm needs the packages beside its own.
+fs::path folder_to_name(const fs::path& file) {
+  for (fs::path folder = file.parent_path(); folder.has_relative_path(); folder = folder.parent_path()) {
+    if (folder.filename() == "node_modules") return folder;
+  }
+  const fs::path folder = file.parent_path();
+  return folder.filename() == "bin" ? folder.parent_path() : folder;
+}
+
+/// @error not_found: no folder of the path has the program, or it is a link to where nothing can be read.
+Result<std::string> program_of(const std::string& name, const std::string& path, const fs::path& tree,
+                               const std::vector<fs::path>& tools) {
   if (name.find('/') != name.npos) return fs::path(name).is_absolute() ? name : (tree / name).string();
+  std::string out_of_reach;
   for (std::size_t at = 0; at <= path.size();) {
     const std::size_t end = std::min(path.find(':', at), path.size());
     const std::string candidate = path.substr(at, end - at) + "/" + name;
-    if (access(candidate.c_str(), X_OK) == 0) return candidate;
     at = end + 1;
+    std::error_code failed;
+    if (access(candidate.c_str(), X_OK) != 0 || !fs::is_regular_file(candidate, failed)) continue;
+    const fs::path file = fs::canonical(candidate, failed);
+    const auto holds = [&](const fs::path& folder) { return is_within(file, folder); };
+    if (failed || std::ranges::any_of(kMachine, holds) || std::ranges::any_of(tools, holds)) return candidate;
+    if (!out_of_reach.empty()) continue;
+    out_of_reach = "the program \"" + candidate + "\" is a link to " + file.string() +
+                   ", which cannot be read here; give --tools " + folder_to_name(file).string() + " as well";
   }
+  if (!out_of_reach.empty()) return base::fail(ErrorCode::not_found, out_of_reach);
   return base::fail(ErrorCode::not_found,
                     "the program \"" + name + "\" is not in " + path + "; install it, or name its folder by --tools");
 }
@@ -88,7 +110,16 @@ Result<Jail> Jail::create(const Task& task, std::vector<fs::path> tools, std::st
 
 std::string Jail::path_variable() const {
   std::string path;
-  for (const fs::path& folder : tools_) path += (fs::exists(folder / "bin") ? folder / "bin" : folder).string() + ":";
+  for (const fs::path& folder : tools_) {
+    bool has_own = false;
+    for (const char* inner : kProgramFolders) {
+      std::error_code absent;
+      if (!fs::is_directory(folder / inner, absent)) continue;
+      path += (folder / inner).string() + ":";
+      has_own = true;
+    }
+    if (!has_own) path += folder.string() + ":";
+  }
   for (const char* folder : kToolFolders) path += std::string(folder) + ":";
   path.pop_back();
   return path;
@@ -99,7 +130,7 @@ std::vector<std::string> Jail::missing_programs() const {
   for (const auto* command : {&task_.build, &task_.test, &task_.cases, &task_.run}) {
     // What has a '/' may be built first.
     if (command->empty() || command->front().find('/') != std::string::npos) continue;
-    if (program_of(command->front(), path_variable(), {})) continue;
+    if (program_of(command->front(), path_variable(), {}, tools_)) continue;
     if (std::ranges::find(missing, command->front()) == missing.end()) missing.push_back(command->front());
   }
   return missing;
@@ -136,7 +167,7 @@ Result<JailedResult> Jail::run(const JailedRun& run) const {
   if (!own_errors.valid()) return base::fail_errno(errno, said.string());
   sandbox::SpawnOptions options;
   const std::string path = path_variable();
-  TRY_ASSIGN(options.program, program_of(filled(run.command.front(), run.words), path, run.tree));
+  TRY_ASSIGN(options.program, program_of(filled(run.command.front(), run.words), path, run.tree, tools_));
   for (std::size_t i = 1; i < run.command.size(); ++i) options.arguments.push_back(filled(run.command[i], run.words));
   options.environment = {"PATH=" + path, "LC_ALL=C.UTF-8", "HOME=" + (run.scratch / "home").string(),
                          "TMPDIR=" + (run.scratch / "tmp").string()};

@@ -51,7 +51,8 @@ struct JailedResult {
 /// What every command of one task shares.
 class Jail {
  public:
-  /// `tools`: folders of programs beside the machine's; what lies in them is readable.
+  /// `tools`: folders of programs beside the machine's, which have them in `bin`, in `node_modules/.bin` or `.bin` as
+  /// npm installs them, or themselves; what lies in them is readable.
   /// @error unsupported: this machine lacks what keeps a program from the user's files.
   static base::Result<Jail> create(const Task& task, std::vector<std::filesystem::path> tools, std::stop_token stop);
 
