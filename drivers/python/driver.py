@@ -6,6 +6,7 @@ import fractions
 import gc
 import importlib
 import json
+import operator
 import os
 import sys
 import time
@@ -131,9 +132,83 @@ def process():
             "sys.getrecursionlimit": sys.getrecursionlimit()}
 
 
+class watched(list):
+    """A list that knows which of its items were read, and whether that was in their order, as of an iterator."""
+
+    def __init__(self, items):
+        super().__init__(items)
+        self.given, self.read, self.last, self.in_order = items, set(), 0, True
+
+    def note(self, place):
+        self.in_order = self.in_order and place >= self.last
+        self.last = place
+        self.read.add(place)
+
+    def __iter__(self):
+        self.in_order = self.in_order and not self.read  # an iterator is gone through once
+        place = 0
+        while place < len(self):
+            self.note(place)
+            yield list.__getitem__(self, place)
+            place += 1
+
+    def __getitem__(self, key):
+        found = list.__getitem__(self, key)
+        for place in range(len(self))[key] if isinstance(key, slice) else [range(len(self))[key]]:
+            self.note(place)
+        return found
+
+    def state(self):
+        """Whether it stayed as it was, and was read in order."""
+        kept = len(self) == len(self.given) and all(map(operator.is_, list.__iter__(self), self.given))
+        return kept and self.in_order and len(self.read) > 0
+
+
+def whole(name):
+    def method(self, *arguments, **named):
+        self.read.update(range(len(self)))
+        self.in_order = False
+        return getattr(list, name)(self, *arguments, **named)
+    return method
+
+
+for name in ("__add__", "__contains__", "__delitem__", "__eq__", "__ge__", "__gt__", "__iadd__", "__imul__", "__le__", "__lt__", "__mul__", "__ne__", "__reversed__",
+             "__rmul__", "__setitem__", "append", "clear", "copy", "count", "extend", "index", "insert", "pop", "remove", "reverse", "sort"):
+    setattr(watched, name, whole(name))
+
+
+def watching(value, lists):
+    """The same argument with lists that are watched."""
+    if type(value) is list:
+        value = watched([watching(one, lists) for one in value])
+        lists.append(value)
+    elif type(value) is dict:
+        value = {key: watching(one, lists) for key, one in value.items()}
+    return value
+
+
+def reads(arguments, items):
+    """Of each list in the arguments: its length, how much of it was read before the first result and before the second, and
+    whether it was read in order. None: it is not known, or there are too few items to tell."""
+    if len(dumps(arguments)) > 10_000 or any(type(one) is list and len(one) < 4 for one in arguments):
+        return None
+    lists, counts, given = [], [], 0
+    try:
+        for _ in called(made(), [watching(one, lists) for one in arguments]):
+            given += 1
+            if given <= 2:
+                counts.append([len(one.read) for one in lists])
+    except Exception:
+        return None
+    if given != items or given == 0:
+        return None
+    return [[len(one.given), first, second, one.state()] for one, first, second in zip(lists, counts[0], counts[-1])]
+
+
 before = process()
 dumps = json.dumps
 timed = "ACCELOPT_TIME_CALLS" in os.environ  # set in a run of the old code alone, which tells the calls' share of the time
+watches = os.environ.pop("ACCELOPT_WATCH_READS", None)  # set in runs that nobody times: tell when iterators read their input
 with open(sys.argv[1]) as file:
     cases = json.load(file)
 
@@ -143,15 +218,23 @@ warnings.simplefilter("ignore", ResourceWarning)  # these come whenever the coll
 sys.path.insert(0, os.getcwd())
 subject = importlib.import_module("{module}")  # TODO: check
 
+
+def made():
+    return {receiver}  # the object of a method; None: there is none
+
+
+def called(receiver, arguments):
+    return {call}(*arguments)  # TODO: call it as its users do
+
+
 calls = []
 began = time.process_time()
 for arguments in cases:
     receiver = value = error = given = None
     earlier = len(warned)
     try:
-        # TODO: call it as its users do
-        receiver = {receiver}  # the object of a method; None: there is none
-        value = {call}(*arguments)
+        receiver = made()
+        value = called(receiver, arguments)
         if hasattr(value, "__next__"):
             generated = isinstance(value, types.GeneratorType)
             given = generator() if generated else iterator()
@@ -178,5 +261,10 @@ if changed:
     sys.exit(f"{', '.join(changed)}: differs from before the calls; where that is meant, leave it out of the driver")
 with open(sys.argv[2], "w") as file:
     file.write(dumps(results))
+if watches:  # in calls of their own, whose results nobody compares
+    with open(sys.argv[1]) as file:
+        again = zip(json.load(file), calls)
+    told_of = [reads(arguments, len(call[1])) for arguments, call in again if isinstance(call[1], iterator)]
+    print(f"reads before results: {dumps(told_of)}", file=sys.stderr)
 if timed:
     print(f"seconds of calls: {seconds:.6f}", file=sys.stderr)

@@ -6,6 +6,8 @@ import { inspect } from "node:util";
 
 const { parse, stringify } = JSON; // as they are before the code is loaded
 const timed = "ACCELOPT_TIME_CALLS" in process.env; // set in a run of the old code alone, which tells the calls' share of the time
+const watches = "ACCELOPT_WATCH_READS" in process.env; // set in runs that nobody times: tell when iterators read their input
+delete process.env.ACCELOPT_WATCH_READS;
 const cases = parse(readFileSync(process.argv[2], "utf8"));
 const loaded = await import(pathToFileURL(resolve("{built}")));
 const subject = loaded.{outer} ? loaded : loaded.default; // TODO: check
@@ -123,15 +125,75 @@ function attributes(receiver) {
   return receiver instanceof Map || receiver instanceof Set ? [...written, ["this", told(receiver)]] : written;
 }
 
+// The same argument with arrays that note which of their items are read, and whether in their order, as of an iterator.
+const SEARCHES = ["every", "find", "findIndex", "findLast", "findLastIndex", "includes", "indexOf", "lastIndexOf", "some"];
+function watched(value, lists) {
+  if (value === null || typeof value !== "object") return value;
+  if (!Array.isArray(value)) return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, watched(one, lists)]));
+  const items = value.map((one) => watched(one, lists));
+  const list = { length: items.length, read: new Set(), last: 0, inOrder: true };
+  lists.push(list);
+  const note = (place) => {
+    list.inOrder &&= place >= list.last;
+    list.last = place;
+    list.read.add(place);
+  };
+  function* iterate() {
+    list.inOrder &&= list.read.size === 0; // an iterator is gone through once
+    for (let place = 0; place < items.length; ++place) {
+      note(place);
+      yield items[place];
+    }
+  }
+  const changes = (name) => (...given) => {
+    list.inOrder = false;
+    return Reflect[name](...given);
+  };
+  return new Proxy(items, {
+    get(target, key, proxy) {
+      if (key === Symbol.iterator) return iterate;
+      if (SEARCHES.includes(key)) for (let place = items.length; place-- > 0; ) note(place);
+      else if (typeof key === "string" && /^\d+$/.test(key) && key < items.length) note(Number(key));
+      return Reflect.get(target, key, proxy);
+    },
+    set: changes("set"),
+    defineProperty: changes("defineProperty"),
+    deleteProperty: changes("deleteProperty"),
+  });
+}
+
+// Of each list in the arguments: its length, how much of it was read before the first result and before the second, and
+// whether it was read in order. null: it is not known, or there are too few items to tell.
+function reads(args, items) {
+  if (stringify(args).length > 10000 || args.some((one) => Array.isArray(one) && one.length < 4)) return null;
+  const lists = [];
+  const counts = [];
+  let given = 0;
+  try {
+    const arguments_ = args.map((one) => watched(one, lists));
+    for (const _ of called(made(), arguments_)) if (++given <= 2) counts.push(lists.map((list) => list.read.size));
+  } catch {
+    return null;
+  }
+  if (given !== items || given === 0) return null;
+  return lists.map((list, at) => [list.length, counts[0][at], counts.at(-1)[at], list.inOrder && list.read.size > 0]);
+}
+
+function made() {
+  return {receiver}; // the object of a method; null: there is none
+}
+
+function called(receiver, args) {
+  return {call}(...args); // TODO: call it as its users do
+}
+
 const calls = [];
 const began = process.cpuUsage();
 for (const args of cases) {
   const call = { args };
   try {
-    // TODO: call it as its users do
-    const receiver = {receiver}; // the object of a method; null: there is none
-    call.receiver = receiver;
-    const value = {call}(...args);
+    call.receiver = made();
+    const value = called(call.receiver, args);
     call.value = value;
     if (typeof value?.next === "function" && typeof value[Symbol.iterator] === "function") {
       call.gave = Object.prototype.toString.call(value) === "[object Generator]" ? new Generated() : new Iterated();
@@ -158,4 +220,9 @@ const results = calls.map(({ receiver, value, gave, error, args, thrown: what })
 });
 if (JSON.stringify !== stringify || JSON.parse !== parse) fail("JSON: differs from before the calls");
 writeFileSync(process.argv[3], stringify(results));
+if (watches) { // in calls of their own, whose results nobody compares
+  const again = parse(readFileSync(process.argv[2], "utf8"));
+  const of = calls.flatMap(({ gave, error }, at) => (gave && !error ? [reads(again[at], gave.length)] : []));
+  console.error(`reads before results: ${stringify(of)}`);
+}
 if (timed) console.error(`seconds of calls: ${((user + system) / 1e6).toFixed(6)}`);

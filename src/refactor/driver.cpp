@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "refactor/call_share.hpp"
 #include "refactor/exact_json.hpp"
+#include "refactor/laziness.hpp"
 #include "refactor/time_zone.hpp"
 
 namespace accelopt::refactor {
@@ -54,6 +55,10 @@ std::string difference_of(Compare compare, const JailedResult& old_run, const Ja
   if (!new_results) return "its results cannot be read: " + new_results.error().message;
   const bool same = compare == Compare::json ? same_value(old_results, *new_results) : old_results == *new_results;
   return same ? "" : first_difference("the results differ", old_results, *new_results);
+}
+
+std::string watch_reads() {
+  return std::string(kWatchReads) + "=1";
 }
 
 void remove_scratch(const fs::path& folder) {
@@ -161,7 +166,7 @@ Result<PairResult> Driver::run_pair(const Trees& trees, const CaseRequest& reque
   TRY_ASSIGN(const MadeCases cases, make_cases(trees.makes_cases(), request));
   const std::string zone = "TZ=" + time_zone(zone_++, task_->language);
   TRY_ASSIGN(PairResult pair, run_both(trees, cases.file(), cases.what() + ", " + zone,
-                                       {.hash_seed = random_(), .environment = {zone}}));
+                                       {.hash_seed = random_(), .environment = {zone, watch_reads()}}));
   if (!pair.difference.empty()) pair.difference += "; both ran with " + zone;
   return pair;
 }
@@ -192,7 +197,8 @@ Result<DriverRun> Driver::run_on(const fs::path& tree, std::string_view cases, s
   const fs::path folder = fresh_folder();
   TRY(base::make_folders(folder));
   TRY(base::write_file(folder / "cases", cases));
-  auto run = run_once(tree, folder / "cases", {.hash_seed = hash_seed, .most_seconds = most_seconds});
+  auto run = run_once(tree, folder / "cases",
+                      {.hash_seed = hash_seed, .most_seconds = most_seconds, .environment = {watch_reads()}});
   remove_scratch(folder);
   return run;
 }
@@ -245,7 +251,9 @@ std::string Driver::what_it_did(const DriverRun& run) const {
 }
 
 std::string Driver::difference(const DriverRun& old_run, const DriverRun& new_run) const {
-  return difference_of(task_->compare, old_run.process, new_run.process, *old_run.results, new_run.results);
+  std::string found =
+      difference_of(task_->compare, old_run.process, new_run.process, *old_run.results, new_run.results);
+  return found.empty() ? eager_reads(old_run.process.errors, new_run.process.errors) : found;
 }
 
 }  // namespace accelopt::refactor

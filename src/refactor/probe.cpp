@@ -258,7 +258,7 @@ Result<void> Checker::prepare_results() {
       if (!cases) continue;
       TRY_ASSIGN(const DriverRun run, driver_->run_on(base_folder_, *cases, seed, 0));
       TRY(driver_->expect_success(run, *cases, to_string(request)));
-      survey.add(*cases, *run.results, run.process.output);
+      survey.add(*cases, *run.results, run.process.output, run.process.errors);
     }
     const std::string refusal = survey.refusal();
     // A family that is compared alone may be of bad inputs.

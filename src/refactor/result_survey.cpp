@@ -8,6 +8,7 @@
 
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "refactor/laziness.hpp"
 
 namespace accelopt::refactor {
 namespace {
@@ -63,6 +64,12 @@ bool is_error(const Entries& results, std::size_t at) {
          begins_as_error(value[0].get_ref<const std::string&>());
 }
 
+/// As the same drivers write it: {"value": {"generator": [1, 2]}}.
+bool is_iterator(const Json& result) {
+  const auto value = result.is_object() ? result.find("value") : result.end();
+  return value != result.end() && value->is_object() && (value->contains("generator") || value->contains("iterator"));
+}
+
 /// A value as the cases have it: the drivers of `refactor init` write {"a": 1} as {"dict": [["a", 1]]}, or "Object".
 Json as_given(const Json& value) {
   if (value.is_array()) {
@@ -101,7 +108,9 @@ void keep_some(std::set<std::string>& kept, std::string text) {
 
 }  // namespace
 
-void ResultSurvey::add(std::string_view cases, std::string_view results, std::string_view printed) {
+void ResultSurvey::add(std::string_view cases, std::string_view results, std::string_view printed,
+                       std::string_view said) {
+  tells_reads_ = tells_reads_ || tells_reads(said);
   has_output_ = has_output_ || !base::trimmed(results).empty() || !base::trimmed(printed).empty();
   const Entries given = entries_of(cases);
   const Entries gave = entries_of(results);
@@ -110,6 +119,7 @@ void ResultSurvey::add(std::string_view cases, std::string_view results, std::st
     if (is_error(gave, at)) {
       if (++errors_ == 1) first_error_ = gave.texts[at];
     }
+    has_iterators_ = has_iterators_ || (!gave.values.empty() && is_iterator(gave.values[at]));
     keep_some(distinct_results_, told_by(gave, given, at));
   }
   if (!base::trimmed(printed).empty()) keep_some(distinct_results_, "printed " + std::string(printed));
@@ -139,6 +149,11 @@ std::vector<std::string> ResultSurvey::warnings() const {
                                 base::ascii_line(first_error_, kShownResult)));
   }
   if (std::string line = constant(); !line.empty()) lines.push_back(std::move(line));
+  if (has_iterators_ && !tells_reads_) {
+    lines.emplace_back(
+        "results are iterators; laziness is not compared: the driver does not tell when they read their input, or they "
+        "read no list once and in order");
+  }
   if (files_of_several_ > 0 && files_of_one_ == files_of_several_)
     lines.emplace_back("all cases of a file are the same input; draw each of them");
   return lines;

@@ -12,8 +12,8 @@ namespace accelopt::refactor {
 /// The results of one workload, with the cases that they are of: a JSON list, or a line a case.
 class ResultSurvey {
  public:
-  /// `printed`: standard output, which is compared as well.
-  void add(std::string_view cases, std::string_view results, std::string_view printed);
+  /// `printed`: standard output, which is compared as well. `said`: standard error.
+  void add(std::string_view cases, std::string_view results, std::string_view printed, std::string_view said = "");
   /// Why these results prove nothing: all are errors. Shows the first; empty: they may.
   [[nodiscard]] std::string refusal() const;
   /// That each result is the same, over different cases; empty: they differ, or there are too few.
@@ -28,6 +28,8 @@ class ResultSurvey {
   std::set<std::string> distinct_cases_;
   std::set<std::string> distinct_results_;  ///< without arguments that stayed as they were
   bool has_output_ = false;
+  bool has_iterators_ = false;
+  bool tells_reads_ = false;  ///< of them: when they read their input
   int files_of_several_ = 0;  ///< that hold several cases
   int files_of_one_ = 0;      ///< of these: with the same case throughout
 };

@@ -62,6 +62,40 @@ class TimedDriverTest(DriverCase):
             self.assertEqual(self.run_driver(task, [[1], [2]])[1], out)
 
 
+class ReadsOfDriversTest(DriverCase):
+    """When iterators read their input: told only where it is asked for."""
+
+    def reads(self, name, text, cases):
+        ran, out = self.run_driver(self.made(name, text, "f"), cases, ACCELOPT_WATCH_READS="1")
+        self.assertEqual((ran.returncode, ran.stderr[:22], len(json.loads(out))), (0, "reads before results: ", len(cases)), ran.stderr)
+        return json.loads(ran.stderr[22:])
+
+    def test_python(self):
+        long, short = [[3, 1, 2, 5, 4, 6]], [[1, 2]]
+        self.assertEqual(self.reads("m.py", "def f(a):\n    for one in a: yield one\n", [long, short]), [[[6, 1, 2, True]], None])
+        self.assertEqual(self.reads("m.py", "def f(a):\n    for at in range(len(a)): yield a[at]\n", [long]), [[[6, 1, 2, True]]])
+        self.assertEqual(self.reads("m.py", "def f(a): return map(abs, a)\n", [long]), [[[6, 1, 2, True]]])
+        for body in ("yield from sorted(a)", "yield from a[:]", "yield from dict.fromkeys(a)"):
+            self.assertEqual(self.reads("m.py", f"def f(a):\n    {body}\n", [long]), [[[6, 6, 6, True]]], body)
+        for body in ("for one in a:\n        for other in a: yield one, other", "if 3 in a: yield from a", "while a: yield a.pop(0)",
+                     "import heapq; heapq.heapify(a); yield a[0]; yield a[0]"):
+            self.assertFalse(self.reads("m.py", f"def f(a):\n    {body}\n", [long])[0][0][3], body)
+        self.assertEqual(self.reads("m.py", "def f(a):\n    yield from a\n    raise KeyError\n", [long]), [])
+        self.assertEqual(self.reads("m.py", "def f(a):\n    if type(a) is list: yield from a\n", [long]), [None])
+        self.assertEqual(self.reads("m.py", "def f(a): return a\n", [long]), [])
+
+    @unittest.skipIf(shutil.which("node") is None, "node is not installed")
+    def test_script(self):
+        long, short = [[3, 1, 2, 5, 4, 6]], [[1, 2]]
+        self.assertEqual(self.reads("m.mjs", "export function* f(a) { for (const one of a) yield one; }\n", [long, short]), [[[6, 1, 2, True]], None])
+        self.assertEqual(self.reads("m.mjs", "export function* f(a) { for (let at = 0; at < a.length; ++at) yield a[at]; }\n", [long]), [[[6, 1, 2, True]]])
+        self.assertEqual(self.reads("m.mjs", "export function f(a) { return a.values(); }\n", [long]), [[[6, 1, 2, True]]])
+        for body in ("yield* [...a].sort();", "yield* a.slice();", "yield* new Set(a);"):
+            self.assertEqual(self.reads("m.mjs", f"export function* f(a) {{ {body} }}\n", [long]), [[[6, 6, 6, True]]], body)
+        for body in ("for (const one of a) for (const other of a) yield other;", "if (a.includes(3)) yield* a;", "while (a.length) yield a.shift();"):
+            self.assertFalse(self.reads("m.mjs", f"export function* f(a) {{ {body} }}\n", [long])[0][0][3], body)
+
+
 class PythonDriverTest(DriverCase):
     def test_code_that_changes_the_process_is_refused(self):
         for line, name in (("import json; json.dumps = json.dump", "json.dumps"), ("import gc; gc.disable()", "gc.isenabled"),

@@ -69,6 +69,21 @@ TEST_F(DriverInTrees, LocalTimeThatBecameUtc_IsSeenInOtherZones) {
   EXPECT_NE(differences.rbegin()->find("; both ran with TZ="), std::string::npos) << *differences.rbegin();
 }
 
+TEST_F(DriverInTrees, ReadsBeforeResults_AreComparedWhereNobodyTimes) {
+  const auto reads = [](const std::string& text) {
+    return "[ -z \"$ACCELOPT_WATCH_READS\" ] || echo 'reads before results: [[[9, " + text + "]]]' >&2\n";
+  };
+  const Trees trees{tree("old", reads("1, 2, true")), tree("new", reads("9, 9, true"))};
+  const CaseRequest request{.workload = "w", .size = 1, .count = 1, .seed = 1};
+  const auto pair = driver_->run_pair(trees, request);
+  ASSERT_TRUE(pair) << pair.error().message;
+  EXPECT_NE(pair->difference.find("the iterator is less lazy"), std::string::npos) << pair->difference;
+  const auto cases = driver_->make_cases(trees.old_tree, request);
+  const auto timed = driver_->run_pair(trees, *cases);
+  ASSERT_TRUE(timed) << timed.error().message;
+  EXPECT_EQ(timed->difference, "");
+}
+
 TEST_F(DriverInTrees, TimedPairs_RunInTheMachinesZone) {
   const Trees same{tree("old", "echo \"zone $TZ\"\n"), tree("new", "echo 'zone '\n")};
   const auto cases = driver_->make_cases(same.old_tree, CaseRequest{.workload = "w", .size = 1, .count = 1, .seed = 1});

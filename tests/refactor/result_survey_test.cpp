@@ -50,6 +50,18 @@ TEST(ResultSurvey, HalfErrors_AreAWarning) {
   EXPECT_EQ(survey.warnings(), Texts{R"(1 of 2 results of the old code are errors; the first: {"error":"TypeError"})"});
 }
 
+TEST(ResultSurvey, IteratorsWhoseReadsAreNotKnown_AreAWarning) {
+  const auto warnings = [](const std::string& first, const std::string& said) {
+    ResultSurvey survey;
+    survey.add("[[1], [2]]", "[{\"value\": " + first + "}, {\"value\": 3}]", "", said);
+    return survey.warnings().size();
+  };
+  EXPECT_EQ(warnings(R"({"generator": [1]})", ""), 1);
+  EXPECT_EQ(warnings(R"({"iterator": [1]})", "reads before results: [null]\n"), 1);
+  EXPECT_EQ(warnings(R"({"generator": [1]})", "reads before results: [[[17, 1, 2, true]]]\n"), 0);
+  EXPECT_EQ(warnings("[1]", ""), 0);
+}
+
 TEST(ResultSurvey, ConstantResults_AreAWarning) {
   ResultSurvey survey;
   survey.add("[[1], [2]]", R"([{"value": null, "arguments": [1]}, {"value": null, "arguments": [2]}])", "");
@@ -114,10 +126,10 @@ std::string driver_of(const char* language, const char* function, const char* si
 TEST(NewTask, Methods_HaveAnObject) {
   const auto has = [](const std::string& driver, const char* text) { return driver.find(text) != std::string::npos; };
   EXPECT_TRUE(has(driver_of("python", "f", "def f(self):"), " subject.f(*arguments)"));
-  EXPECT_TRUE(has(driver_of("python", "A.f", "def f(self: A, b):"), " receiver = subject.A() "));
+  EXPECT_TRUE(has(driver_of("python", "A.f", "def f(self: A, b):"), " return subject.A()  # the object"));
   EXPECT_TRUE(has(driver_of("python", "A.f", "def f(self: A, b):"), " receiver.f(*arguments)"));
   EXPECT_TRUE(has(driver_of("python", "A.f", "def f(cls, b):"), " subject.A.f(*arguments)"));
-  EXPECT_TRUE(has(driver_of("javascript", "A.f", "f ( a )"), " receiver = new subject.A();"));
+  EXPECT_TRUE(has(driver_of("javascript", "A.f", "f ( a )"), " return new subject.A();"));
   EXPECT_TRUE(has(driver_of("javascript", "A.f", "f ( a )"), " receiver.f(...args)"));
   EXPECT_TRUE(has(driver_of("typescript", "A.f", "static f ( a )"), " subject.A.f(...args)"));
   EXPECT_TRUE(has(driver_of("go", "T.F", "func ( t * T ) F ( )"), " new(subject.T).F(line)"));
