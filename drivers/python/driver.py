@@ -36,7 +36,7 @@ def told(value):
     kind = type(value)
     if kind in PLAIN:
         return value
-    if isinstance(value, MUTABLE):
+    if isinstance(value, (*MUTABLE, Exception)):
         if id(value) in met:
             return {"met": met[id(value)]}
         met[id(value)] = len(met)
@@ -53,6 +53,8 @@ def told(value):
         parts = repr(value)
     elif isinstance(value, Exception):
         parts = str(value)
+    elif of_error:
+        return {kind.__name__: None}
     else:
         sys.exit(f"the function gives a {kind.__name__}; write in the driver's told() what is to be compared of it")
     return {kind.__name__: parts, **besides(value)}
@@ -99,11 +101,17 @@ def caught(problem, above=()):
     return error
 
 
+of_error = False  # while what an error holds is written: of a kind that told() does not know its name is enough
+
+
 def written_error(error):
     """The same as JSON, once the calls are done."""
+    global of_error
     for name, write in (("gave", told), ("args", lambda args: [told(one) for one in args]), ("attributes", written), ("cause", written_error)):
         if error.get(name) is not None:
+            of_error = name != "gave"
             error[name] = write(error[name])
+    of_error = False
     return error
 
 
@@ -147,26 +155,34 @@ class watched(list):
     def __iter__(self):
         self.in_order = self.in_order and not self.read  # an iterator is gone through once
         place = 0
-        while place < len(self):
+        while place < list.__len__(self):
             self.note(place)
             yield list.__getitem__(self, place)
             place += 1
 
     def __getitem__(self, key):
         found = list.__getitem__(self, key)
-        for place in range(len(self))[key] if isinstance(key, slice) else [range(len(self))[key]]:
+        places = range(list.__len__(self))
+        for place in places[key] if isinstance(key, slice) else [places[key]]:
             self.note(place)
         return found
 
+    def __len__(self):
+        self.in_order = False  # an iterator has no length
+        return list.__len__(self)
+
+    def __bool__(self):
+        return list.__len__(self) > 0
+
     def state(self):
         """Whether it stayed as it was, and was read in order."""
-        kept = len(self) == len(self.given) and all(map(operator.is_, list.__iter__(self), self.given))
+        kept = list.__len__(self) == len(self.given) and all(map(operator.is_, list.__iter__(self), self.given))
         return kept and self.in_order and len(self.read) > 0
 
 
 def whole(name):
     def method(self, *arguments, **named):
-        self.read.update(range(len(self)))
+        self.read.update(range(list.__len__(self)))
         self.in_order = False
         return getattr(list, name)(self, *arguments, **named)
     return method
@@ -193,8 +209,11 @@ def reads(arguments, items):
     if len(dumps(arguments)) > 10_000 or any(type(one) is list and len(one) < 4 for one in arguments):
         return None
     lists, counts, given = [], [], 0
+    watched_arguments = [watching(one, lists) for one in arguments]
+    if not lists:
+        return None
     try:
-        for _ in called(made(), [watching(one, lists) for one in arguments]):
+        for _ in called(made(), watched_arguments):
             given += 1
             if given <= 2:
                 counts.append([len(one.read) for one in lists])

@@ -171,6 +171,7 @@ function reads(args, items) {
   let given = 0;
   try {
     const arguments_ = args.map((one) => watched(one, lists));
+    if (lists.length === 0) return null;
     for (const _ of called(made(), arguments_)) if (++given <= 2) counts.push(lists.map((list) => list.read.size));
   } catch {
     return null;

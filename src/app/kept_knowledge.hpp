@@ -32,7 +32,7 @@ class KeptKnowledge {
   /// The store that the environment names. `shell` outlives it.
   KeptKnowledge(const Shell& shell, const std::filesystem::path& workspace);
   explicit KeptKnowledge(KeptKnowledgePorts ports);
-  /// Waits for the work under way.
+  /// Waits for the work under way: for a server that hangs, as long as its client does.
   ~KeptKnowledge();
   KeptKnowledge(const KeptKnowledge&) = delete;
   KeptKnowledge& operator=(const KeptKnowledge&) = delete;

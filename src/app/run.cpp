@@ -200,7 +200,7 @@ class Session {
 
   void note(const std::string& text) { control_->on(model::Note{text}); }
 
-  [[nodiscard]] bool was_taken_over() const { return control_->asked() == journal::Request::taken_over; }
+  [[nodiscard]] bool was_taken_over() { return control_->hear() == journal::Request::taken_over; }
 
   /// Of a run that was taken over the other process says how it stands.
   base::Result<void> finish(RunStatus status, const std::optional<Json>& result = std::nullopt,

@@ -91,6 +91,11 @@ Request RunControl::asked() const {
   return asked_;
 }
 
+Request RunControl::hear() {
+  beat(Beat::going_on);
+  return asked();
+}
+
 void RunControl::keep_in_touch(const std::stop_token& stop) {
   for (int tick = 0;; ++tick) {
     {
@@ -127,6 +132,7 @@ void RunControl::tell_spending() {
 }
 
 void RunControl::beat(Beat beat) {
+  std::unique_lock alone(beating_);
   std::vector<journal::EventLine> lines;
   {
     const std::scoped_lock lock(mutex_);
@@ -138,7 +144,10 @@ void RunControl::beat(Beat beat) {
   session_.device_seconds = budget_.session_device_seconds();
   session_.ended = beat == Beat::last;
   const auto request = control_->beat(session_, lines);
-  if (request) return obey(*request);
+  if (request) {
+    alone.unlock();
+    return obey(*request);
+  }
   // What a full disk or a lock holds up is told later. A run is not ended for that: its steps are what counts, and
   // recording them reports such trouble.
   const std::scoped_lock lock(mutex_);

@@ -45,6 +45,8 @@ class RunControl final : public model::EventSink {
   /// Fires at the first request or signal, whatever it asks for: nobody waits for another's device then.
   [[nodiscard]] std::stop_token stop_waiting() const { return stop_waiting_.get_token(); }
   [[nodiscard]] journal::Request asked() const;
+  /// The same as of now, after a sign of life.
+  journal::Request hear();
   /// The machine's noise as the workspace last had it measured; null: never.
   [[nodiscard]] const base::Json& noise() const { return noise_; }
 
@@ -60,7 +62,8 @@ class RunControl final : public model::EventSink {
   void tell_spending();
   void obey(journal::Request request);
 
-  std::unique_ptr<journal::Control> control_;  ///< of `in_touch_`, once it runs
+  std::mutex beating_;  ///< guards the next two once `in_touch_` runs
+  std::unique_ptr<journal::Control> control_;
   journal::Session session_;
   base::Json noise_;
   search::Budget budget_;

@@ -251,7 +251,8 @@ base::Result<Exit> settle(const app::Shell& shell, RefactorFlags& flags) {
 
 void declare_common(Command& command, const std::shared_ptr<RefactorFlags>& flags) {
   command.option("--tools", &flags->tools,
-                 "A folder with programs that the task's commands need, such as a virtual environment (repeatable)");
+                 "A folder with programs that the task's commands need, such as a virtual environment or where npm "
+                 "installed (repeatable)");
   command.option("--seed", &flags->options.seed, "Seed of all inputs (default: random)");
   command.option("--knowledge", &flags->options.knowledge, "The knowledge store, or none");
   command.option("--workspace", &flags->workspace, "Folder of accelopt.db (default: found, as for `run`)");
@@ -310,7 +311,8 @@ void add_refactor(CommandLine& app, Action& chosen) {
       "Afterwards rebase the commit onto this head, which must have the base in its history, and prove it there");
   running.flag("-v,--verbose", flags->verbose, "Also list every attempt and every lesson");
   running.option("--tools", &flags->tools,
-                 "A folder with programs that the task's commands need, such as a virtual environment (repeatable)");
+                 "A folder with programs that the task's commands need, such as a virtual environment or where npm "
+                 "installed (repeatable)");
   running.option("--workspace", &flags->workspace, "Folder of accelopt.db (default: found, as for `run`)");
   running.flag("--critical", flags->search.critical,
                "For code that must not break: a beam of three with one developer each, tests by a tester, and a "

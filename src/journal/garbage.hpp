@@ -21,7 +21,8 @@ struct Garbage {
 /// Finds, and with Sweep::remove removes, what the journal in `folder` stores and nothing refers to: an object stays if
 /// its hash occurs anywhere in the database, or in an object that stays. The database is locked meanwhile, so that no
 /// run begins or writes.
-/// Before that it may take three seconds to see whether a process of another machine goes on (shows_life()).
+/// Before that it may take three seconds for each run to see whether a process of another machine goes on
+/// (shows_life()).
 /// @error unavailable: a run goes on (the message names it); else as open_journal.
 base::Result<Garbage> collect_garbage(const std::filesystem::path& folder, Sweep sweep, const Wait& wait = sleep_for);
 

@@ -268,12 +268,12 @@ bool shifts_exponent(const std::vector<Token>& tokens, double by) {
 
 /// Whether one side of the comparison at `at` is about the exponent that NaN and infinity have: `(u & 0x7f800000) ==`.
 bool compares_exponent(const std::vector<Token>& tokens, std::size_t at, const std::set<std::string>& masks) {
-  const bool of_float = shifts_exponent(tokens, 23);
-  const bool of_double = shifts_exponent(tokens, 52);
   const bool for_equality = !is_ordering(tokens[at]);
   const auto is_of_exponent = [&](const Token& token) {
     if (is_exponent_mask(token) || masks.contains(token.text)) return true;
-    return for_equality && ((of_float && is_number(token, 0xff)) || (of_double && is_number(token, 0x7ff)));
+    if (!for_equality) return false;
+    return (is_number(token, 0xff) && shifts_exponent(tokens, 23)) ||
+           (is_number(token, 0x7ff) && shifts_exponent(tokens, 52));
   };
   // An exponent of zero is that of numbers near to zero, unless its bits were inverted: `(~u & 0x7f800000) == 0`.
   const auto asks = [&](const std::vector<Token>& side, const std::vector<Token>& other) {

@@ -71,9 +71,13 @@ Result<std::string> program_of(const std::string& name, const std::string& path,
     const fs::path file = fs::canonical(candidate, failed);
     const auto holds = [&](const fs::path& folder) { return is_within(file, folder); };
     if (failed || std::ranges::any_of(kMachine, holds) || std::ranges::any_of(tools, holds)) return candidate;
-    if (!out_of_reach.empty()) continue;
-    out_of_reach = "the program \"" + candidate + "\" is a link to " + file.string() +
-                   ", which cannot be read here; give --tools " + folder_to_name(file).string() + " as well";
+    if (out_of_reach.empty()) {
+      out_of_reach = "the program \"" + candidate + "\" is a link to " + file.string() +
+                     ", which cannot be read here; give --tools " + folder_to_name(file).string() + " as well";
+    }
+    // Another program of that name would not be the one that --tools names.
+    const auto has = [&](const fs::path& folder) { return is_within(candidate, folder); };
+    if (std::ranges::any_of(tools, has)) break;
   }
   if (!out_of_reach.empty()) return base::fail(ErrorCode::not_found, out_of_reach);
   return base::fail(ErrorCode::not_found,

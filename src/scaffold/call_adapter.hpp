@@ -17,11 +17,10 @@ struct AdaptedBody {
 };
 
 /// A body that calls the winner where it does what the old body does, and else is the old body. The winner is called if
-/// the task's constants hold, no variable axis is shorter or longer than in every workload of the task, axes are equal that
-/// are so in every workload, no tensor has
-/// more elements than there, scalars have values that the task draws, containers have the sizes that the axes say, no
-/// pointer is null that the old body tests for it, and no tensor that is written overlaps another one, unless both are
-/// declared `restrict`. `prefix` names what belongs to the winner.
+/// the task's constants hold, no variable axis is shorter or longer than in every workload of the task, axes are equal
+/// that are so in every workload, no tensor has more elements than there, scalars have values that the task draws,
+/// containers have the sizes that the axes say, no pointer is null that the old body tests for it, and no tensor that
+/// is written overlaps another one, unless both are declared `restrict`. `prefix` names what belongs to the winner.
 /// @error invalid_argument: the signature does not fit [entry]; as refuse_fixed_tensors.
 base::Result<AdaptedBody> adapted_body(const model::Task& task, const syntax::Unit& unit,
                                        const syntax::Function& function, const std::string& callee,

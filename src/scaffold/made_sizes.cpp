@@ -51,7 +51,7 @@ std::int64_t step_of(const std::string& spelling, const std::string& source, std
   std::int64_t step = 1;
   for (std::sregex_iterator at(source.begin(), source.end(), division), end; at != end; ++at) {
     std::optional<std::int64_t> divisor = constant_value((*at)[2], source);
-    if (divisor && (*at)[1] == ">>") divisor = std::int64_t{1} << std::min<std::int64_t>(*divisor, 30);
+    if (divisor && (*at)[1] == ">>") divisor = std::int64_t{1} << std::clamp<std::int64_t>(*divisor, 0, 30);
     if (divisor && (*at)[1] == "&") ++*divisor;
     const std::int64_t powers_of_two = raced & -raced;
     const std::int64_t wanted = divisor.value_or(std::min(powers_of_two, kMostUnknown));

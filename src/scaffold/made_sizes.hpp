@@ -28,8 +28,8 @@ enum class TensorLengths { known, unknown };
 /// Axes that are raced equal differ in the other workloads where the function loops over both without comparing them,
 /// or strides by one of them: the stride is the longer one.
 /// Where lengths are unknown, they stay equal, and no extent is over the raced one, for which constant lengths were
-/// stated. An axis that has room in an array of the function's own is never longer than when raced either, since a longer
-/// one may not fit.
+/// stated. An axis that has room in an array of the function's own is never longer than when raced either, since a
+/// longer one may not fit.
 std::vector<MadeWorkload> made_workloads(const Signature& signature, const std::string& baseline,
                                          TensorLengths lengths = TensorLengths::known);
 

@@ -34,7 +34,7 @@ bool is_tested_at(const Tokens& tokens, std::size_t at) {
   static const std::set<std::string_view> kTakesTruth{"if", "while", "bool", "_Bool", "assert"};
   static const std::set<std::string_view> kReads{"[", "->", "."};
   const auto text = [&](int distance) { return text_at(tokens, at, distance); };
-  if (kReads.contains(text(1))) return false;
+  if (kReads.contains(text(1)) || text(-1) == "*") return false;  // of what it points to
   if (text(-1) == "!" || text(1) == "?") return true;
   if (is_equality(text(1)) && is_null(text(2))) return true;
   if (is_equality(text(-1)) && is_null(text(-2))) return true;

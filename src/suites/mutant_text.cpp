@@ -217,12 +217,14 @@ constexpr std::size_t kMostComparisons = 8;
 
 /// The names that the source declares as whole numbers: sizes, places and counts.
 std::set<std::string> names_of_integers(const std::string& source) {
-  static const std::regex declaration(
-      R"(\b(?:int|long|short|unsigned|size_t|ptrdiff_t|u?int\d+_t)\s+((?:const\s+)?\w+[^;{})]*))");
+  static const std::regex type(R"(\b(?:int|long|short|unsigned|size_t|ptrdiff_t|u?int\d+_t)\s+(?=\w))");
   static const std::regex name(R"((?:^|,)\s*(?:const\s+)?(\w+))");
+  constexpr std::size_t kLongestDeclaration = 400;  // std::regex recurses: it may not be given any length
   std::set<std::string> out;
-  for (std::sregex_iterator found(source.begin(), source.end(), declaration), end; found != end; ++found) {
-    const std::string names = (*found)[1];
+  for (std::sregex_iterator found(source.begin(), source.end(), type), end; found != end; ++found) {
+    const auto begin = static_cast<std::size_t>(found->position() + found->length());
+    const std::string after = source.substr(begin, kLongestDeclaration);
+    const std::string names = after.substr(0, after.find_first_of(";{})"));
     for (std::sregex_iterator one(names.begin(), names.end(), name); one != end; ++one) out.insert((*one)[1]);
   }
   return out;

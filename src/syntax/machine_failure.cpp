@@ -55,20 +55,23 @@ bool is_digit(char letter) {
   return letter >= '0' && letter <= '9';
 }
 
-/// "name:12:".
+/// "name:12:"; names may hold colons: sources choose those of the assembler's line markers (`# 5 "a:b"`).
 bool names_a_line(std::string_view text) {
-  const auto colon = text.find(':');
-  if (colon == text.npos || colon == 0) return false;
-  const std::string_view number = text.substr(colon + 1);
-  const auto after = std::ranges::find_if_not(number, is_digit);
-  return after != number.begin() && after != number.end() && *after == ':';
+  for (auto colon = text.find(':'); colon != text.npos; colon = text.find(':', colon + 1)) {
+    const std::string_view number = text.substr(colon + 1);
+    const auto after = std::ranges::find_if_not(number, is_digit);
+    if (after != number.begin() && after != number.end() && *after == ':') return true;
+  }
+  return false;
 }
 
 /// An error in a text, or of the linker about a name in one.
 bool is_of_a_source(std::string_view line) {
   if (is_of_own_output(line)) return false;
   if (names_a_line(line) && line.find("rror: ") != line.npos) return true;
-  return line.find("undefined reference to") != line.npos || line.find("multiple definition of") != line.npos;
+  constexpr auto kOfLinker =
+      std::to_array<std::string_view>({"undefined reference to", "multiple definition of", "symbol `"});
+  return std::ranges::any_of(kOfLinker, [&](std::string_view words) { return line.find(words) != line.npos; });
 }
 
 std::optional<MachineFailure> read_line(std::string_view line) {

@@ -72,7 +72,8 @@ bool has_plain_names(std::string_view diff) {
   constexpr std::string_view kGitHead = "diff --git ";
   std::string_view before;
   while (!diff.empty()) {
-    const std::string_view line = base::trimmed(take_line(diff));
+    const std::string_view line = base::trimmed(take_line(diff), "\r");
+    if (line.starts_with("@@ -")) return false;  // lines of code follow, which may look like a head
     if (line.starts_with(kGitHead)) {
       const std::string_view names = line.substr(kGitHead.size());  // "P P"
       const std::size_t half = names.size() / 2;
@@ -90,6 +91,7 @@ bool has_context(std::string_view diff) {
   bool in_hunk = false;
   while (!diff.empty()) {
     const std::string_view line = take_line(diff);
+    if (line == "-- ") break;  // the end of a mail of git format-patch
     in_hunk = in_hunk || line.starts_with("@@ -");
     if (in_hunk && (line.empty() || line.front() == ' ')) return true;
   }

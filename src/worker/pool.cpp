@@ -518,7 +518,9 @@ class WorkerPool final : public evaluation::Evaluator {
     {
       const std::lock_guard lock(mutex_);
       if (member.state != State::ready) return;
-      if (placement_) placement_->fail(member.place);
+      // Other runs may fare better with a device that was busy, or with another task.
+      const bool is_lasting = why.code != ErrorCode::unavailable && why.code != ErrorCode::internal;
+      if (placement_ && is_lasting) placement_->fail(member.place);
       lose(member, {why.code, title(member) + " is given up: " + why.message});
       texts.push_back(member.error.message + left());
     }

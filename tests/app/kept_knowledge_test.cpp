@@ -89,12 +89,12 @@ TEST_F(KeptKnowledgeTest, WorkThatTakesLong_GoesOnWithoutItsCall) {
 }
 
 TEST_F(KeptKnowledgeTest, CallThatIsStopped_WaitsForNothing) {
-  KeptKnowledge knowledge(ports(Between::open));
-  std::stop_source stop;
-  stop.request_stop();
   std::latch may_end(1);
+  std::stop_source stop;
+  KeptKnowledge knowledge(ports(Between::open));
   const auto stopped =
       knowledge.use<int>(KnowledgeUse::reading, stop.get_token(), [&](memory::KnowledgeStore&) -> Result<int> {
+        stop.request_stop();
         may_end.wait();
         return 1;
       });

@@ -73,10 +73,11 @@ class ReadsOfDriversTest(DriverCase):
     def test_python(self):
         long, short = [[3, 1, 2, 5, 4, 6]], [[1, 2]]
         self.assertEqual(self.reads("m.py", "def f(a):\n    for one in a: yield one\n", [long, short]), [[[6, 1, 2, True]], None])
-        self.assertEqual(self.reads("m.py", "def f(a):\n    for at in range(len(a)): yield a[at]\n", [long]), [[[6, 1, 2, True]]])
+        self.assertEqual(self.reads("m.py", "def f(a):\n    for at in range(len(a)): yield a[at]\n", [long]), [[[6, 1, 2, False]]], "an iterator has no length")
+        self.assertEqual(self.reads("m.py", "def f(a, n): return iter(range(n))\n", [[[1], 5], [5, 9]]), [None, None], "nothing to read")
         self.assertEqual(self.reads("m.py", "def f(a): return map(abs, a)\n", [long]), [[[6, 1, 2, True]]])
         for body in ("yield from sorted(a)", "yield from a[:]", "yield from dict.fromkeys(a)"):
-            self.assertEqual(self.reads("m.py", f"def f(a):\n    {body}\n", [long]), [[[6, 6, 6, True]]], body)
+            self.assertEqual(self.reads("m.py", f"def f(a):\n    {body}\n", [long])[0][0][:3], [6, 6, 6], body)
         for body in ("for one in a:\n        for other in a: yield one, other", "if 3 in a: yield from a", "while a: yield a.pop(0)",
                      "import heapq; heapq.heapify(a); yield a[0]; yield a[0]"):
             self.assertFalse(self.reads("m.py", f"def f(a):\n    {body}\n", [long])[0][0][3], body)
@@ -192,6 +193,14 @@ def f(place, a):
         program = "def f(a):\n    a.append((1,))\n    raise KeyError(a[0])\n"
         self.assertEqual(json.loads(self.results("m.py", program, [[["x"]], [["y"]]])),
                          [{"error": "KeyError", "text": f"'{name}'", "args": [name], "arguments": [[name, {"tuple": [1]}]]} for name in "xy"])
+
+    def test_an_error_may_hold_what_is_not_written(self):
+        program = ("import datetime\ndef f(a):\n    if a == 0: raise ValueError(datetime.date(2026, 1, 2))\n    if a == 1: raise TypeError(int)\n"
+                   "    error = KeyError(1, 2)\n    error.me = error\n    raise error\n")
+        results = json.loads(self.results("m.py", program, [[0], [1], [2]]))
+        self.assertEqual(results[0]["args"], [{"date": None}])
+        self.assertEqual(results[1]["args"], [{"type": None}])
+        self.assertEqual(results[2]["args"], [1, 2])
 
     def test_what_an_error_holds_and_was_raised_from_is_written(self):
         raised = ["ValueError('a')", "ValueError('a', 1)", "ValueError('a') from None", "ValueError('a') from KeyError('k')", "ValueError('a') from KeyError('l')"]

@@ -28,12 +28,12 @@ class JailTools : public ::testing::Test {
     fs::permissions(root_ / path, fs::perms::owner_all);
   }
   /// Its output, or why it does not start.
-  std::string said(const fs::path& tools) {
+  std::string said(const fs::path& tools, const std::string& name = "tool") {
     Task task;
     task.repository = root_ / "repository";
     const auto jail = Jail::create(task, {root_ / tools}, {});
     if (!jail) return jail.error().message;
-    const auto ran = jail->run({.command = {"tool"}, .tree = root_ / "tree", .scratch = root_ / "scratch"});
+    const auto ran = jail->run({.command = {name}, .tree = root_ / "tree", .scratch = root_ / "scratch"});
     return ran ? ran->output : ran.error().message;
   }
 
@@ -58,6 +58,13 @@ TEST_F(JailTools, ALinkOutOfReach_NamesTheFolderToGive) {
   EXPECT_NE(why.find("is a link to " + (root_ / "npm/node_modules/tool/bin/run.sh").string()), std::string::npos)
       << why;
   EXPECT_NE(why.find("give --tools " + (root_ / "npm/node_modules").string() + " as well"), std::string::npos) << why;
+}
+
+TEST_F(JailTools, ALinkOutOfReach_IsNotReplacedByTheSystemsProgram) {
+  program("far/sh");
+  ASSERT_TRUE(base::make_folders(root_ / "environment" / "bin"));
+  fs::create_symlink(root_ / "far/sh", root_ / "environment/bin/sh");
+  EXPECT_NE(said("environment", "sh").find("is a link to "), std::string::npos) << said("environment", "sh");
 }
 
 TEST_F(JailTools, AFolder_IsNoProgram) {

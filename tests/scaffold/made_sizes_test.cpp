@@ -61,7 +61,7 @@ TEST(MadeSizes, AxesWithRoomInAnOwnArray_AreNotMadeLonger) {
   const std::string loops = " for (int i = 0; i < n; ++i) for (int k = 0; k < order; ++k) c[k] += x[i];";
   for (const char* array : {"#define MAX_ORDER 24 /* at most */\ndouble c[MAX_ORDER + 1] = {0};", "double c[25] = {0};",
                             "constexpr int kMost = 24;\nconst int kHalf = kMost / 2;\nfloat e[2], c[2 * kHalf + 1]{};",
-                            "static float c[4][25u];", "std::array<double, 24 + 1> c;"}) {
+                            "static float c[4][25u];", "float* c[25];", "std::array<double, 24 + 1> c;"}) {
     EXPECT_EQ(made({{"n", 480}, {"order", 16}}, array + loops),
               "race n=480 order=16; check n=477 order=13; small n=7 order=7; held_out n=721 order=11")
         << array;
@@ -69,7 +69,8 @@ TEST(MadeSizes, AxesWithRoomInAnOwnArray_AreNotMadeLonger) {
   EXPECT_EQ(made({{"n", 480}, {"order", 24}}, "double c[25];" + loops),
             "race n=480 order=24; check n=477 order=21; small n=7 order=7; held_out n=721 order=17");
   EXPECT_EQ(
-      made({{"n", 480}, {"order", 16}}, "// double c[25];\ndouble c[8], d[UNKNOWN + 25]; return c[100];" + loops),
+      made({{"n", 480}, {"order", 16}},
+           "// double c[25];\ndouble c[8], d[UNKNOWN + 25]; return c[100]; c[0] = 2 * d[100];" + loops),
       "race n=480 order=16; check n=477 order=13; small n=7 order=7; large n=1921 order=65; held_out n=721 order=25")
       << "none of these has room";
 }

@@ -42,6 +42,7 @@ TEST_F(NullTests, AreFoundInTheFunctionAndWhatItCalls) {
 
 TEST_F(NullTests, AreNotWhatPointersAreReadAndPassedBy) {
   EXPECT_EQ(tested("{ for (int i = 0; i < n; ++i) y[i] = x[i] != 0 ? bias[i] : !x[i]; }"), "");
+  EXPECT_EQ(tested("{ if (*bias == 0 || *x) y[0] = *bias ? 1 : 2; }"), "");
   EXPECT_EQ(tested("{ y[0] = at(n, bias) + at(x - bias, x); }", "float at(long i, const float* b) { return b[i]; }"),
             "");
   EXPECT_EQ(tested("{ y[0] = at(x, bias, n); }",

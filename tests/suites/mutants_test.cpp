@@ -395,7 +395,7 @@ TEST(Mutants, ComparisonsOfValues_ChangeWhereTheyAreEqual) {
       "  int64_t low = 0, high = M;\n"
       "  while (x[low] < x[high]) {\n"
       "    if (edges[low + 1] < x[high]) y[low] = static_cast<float>(x[low]);  // x[0] < y[0]\n"
-      "    if (low < high) y[0] = 1;\n"
+      "    if (low < high) y[0] = 1; unsigned int at = 0; if (at < K) y[0] = 2;\n"
       "    float best = x[0];\n"
       "    if (x[low + 1] > best) best = x[low + 1];\n"
       "    if (x[low] > best) { best = x[low]; }\n"

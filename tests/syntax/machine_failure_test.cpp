@@ -62,7 +62,11 @@ INSTANTIATE_TEST_SUITE_P(
         "kernel.cpp:2:1: error: static assertion failed: b\nas: y: No space left on device\n",
         "kernel.cpp:1:9: note: '#pragma message: a\nas: y: No space left on device'\n/usr/include/c++/12/x:7:1: error: "
         "n\n",
-        "/tmp/cc.s:12: Error: No space left on device\n",
+        "/tmp/cc.s:12: Error: No space left on device\n", "x:y:5: Error: No space left on device\n",
+        ":5: Error: No space left on device\n",
+        "/usr/bin/ld: n.o: relocation R_X86_64_32 against symbol `cannot execute x' can not be used when making a "
+        "shared "
+        "object\n",
         "kernel.cpp:(.text+0x5): undefined reference to `f'\nld: x: No space left on device\n"));
 
 TEST(MachineFailure, Error_NamesTheNextStep) {

@@ -123,6 +123,20 @@ TEST(Apply, FormsOfGitDiff_GiveTheSameTree) {
   EXPECT_FALSE(repository.apply(before, "--- a/d/a\n+++ b/d/a\n@@ -3 +3 @@\n-9\n+5\n")) << "no such line";
 }
 
+TEST(Apply, CodeThatLooksLikeADiff_IsCode) {
+  const MadeRepository made(Files{{"d/a", "diff --git f f\n-- x\n3\n"}});
+  const Repository repository = made.open();
+  const std::string before = *repository.tree_of("HEAD");
+  const std::string diff = "--- a/d/a\n+++ b/d/a\n@@ -1,3 +1,3 @@\n diff --git f f\n--- x\n+++ x\n 3\n";
+  EXPECT_EQ(repository.apply(before, diff).value_or("none"),
+            tree_with(repository, Files{{"d/a", "diff --git f f\n++ x\n3\n"}}));
+  const std::string mail =
+      "From 1 Mon Sep 17 00:00:00 2001\n---\n d/a | 2 +-\n\n"
+      "diff --git a/d/a b/d/a\n--- a/d/a\n+++ b/d/a\n@@ -2 +2 @@\n--- x\n+y\n-- \n2.39.5\n\n";
+  EXPECT_EQ(repository.apply(before, mail).value_or("none"),
+            tree_with(repository, Files{{"d/a", "diff --git f f\ny\n3\n"}}));
+}
+
 TEST(WithoutColours, OfText_LeavesTheRest) {
   EXPECT_EQ(without_colours("\x1b[1m--- a/x\x1b[m\n\x1b[32m+\x1b[m\x1b[32;1ma\x1b[m\x1b[K\n"), "--- a/x\n+a\n");
   EXPECT_EQ(without_colours("a\x1b[2Jb\x1b[\x1b"), "a\x1b[2Jb\x1b[\x1b");

@@ -14,8 +14,8 @@ namespace {
 constexpr double kUnknown = -1;
 constexpr std::size_t kWindow = 16;  ///< assumed: how far the compiler brings forward what could begin
 constexpr std::uint32_t kNone = 0xffffffffU;
-constexpr std::size_t kBuffers =
-    2;  ///< assumed: what a loop has of everything that an iteration works on, unless it is sequential
+/// Assumed: what a loop has of everything that an iteration works on, unless it is sequential.
+constexpr std::size_t kBuffers = 2;
 
 /// Room of one memory, given out in the order in which the kernel first writes its tiles.
 class Room {
