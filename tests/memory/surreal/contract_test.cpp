@@ -47,7 +47,8 @@ TEST(SurrealSearch, Again_ReadsOnlyWhatChanged) {
   };
   const auto found = [&](const std::string& text) {
     std::vector<std::string> titles;
-    for (const Item& item : store->search(text, {}).value()) titles.push_back(item.experience.title);
+    const std::vector<Item> items = store->search(text, {}).value();
+    for (const Item& item : items) titles.push_back(item.experience.title);
     std::ranges::sort(titles);
     return titles;
   };
