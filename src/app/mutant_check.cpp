@@ -74,6 +74,25 @@ bool found_out(const Mutant& mutant, Status status) {
   return wrong(status) || (may_crash && status == Status::runtime_error);
 }
 
+/// Why nothing that a task draws decides the mutant, and what would; empty: it is of another kind.
+std::string why_undecided(const Mutant& mutant) {
+  switch (mutant.kind) {
+    case MutantKind::half_width:
+    case MutantKind::narrow_input:
+      return " (" + mutant.does +
+             "): no drawn number is too large for it. If your program's may be, draw larger ones: "
+             "init = \"integers(low, high)\", families = [\"extremes\"], larger workloads";
+    case MutantKind::branch:
+      return ": no drawn input decides it otherwise, or the result does not depend on it, so kernels may leave it out; "
+             "if your program's inputs do, draw such ones: init, families, values of scalars";
+    case MutantKind::boundary:
+      return ": no drawn input decides it, since the two are never equal, or the result does not depend on it; if your "
+             "program's may be, name the family \"coarse\" for all inputs that it compares";
+    default:
+      return "";
+  }
+}
+
 class Checker {
  public:
   Checker(const Shell& shell, const model::Task& task, const DeviceFlags& device, std::uint64_t seed)
@@ -164,28 +183,9 @@ class Checker {
 
   /// The mutant passed: finds out by experiment what would have refused it.
   Result<void> explain(const Mutant& mutant, const std::string& nearest) {
-    if (mutant.kind == MutantKind::half_width || mutant.kind == MutantKind::narrow_input) {
+    if (const std::string why = why_undecided(mutant); !why.empty()) {
       add(mutant, MutantFate::accepted, nearest);
-      report(Severity::advice, "inputs",
-             "accepts the mutant " + base::in_quotes(mutant.name) + " (" + mutant.does +
-                 "): no drawn number is too large for it. If your program's may be, draw larger ones: "
-                 "init = \"integers(low, high)\", families = [\"extremes\"], larger workloads");
-      return {};
-    }
-    if (mutant.kind == MutantKind::branch) {
-      add(mutant, MutantFate::accepted, nearest);
-      report(Severity::advice, "inputs",
-             "accepts the mutant " + base::in_quotes(mutant.name) +
-                 ": no drawn input decides it otherwise, or the result does not depend on it, so kernels may leave it "
-                 "out; if your program's inputs do, draw such ones: init, families, values of scalars");
-      return {};
-    }
-    if (mutant.kind == MutantKind::boundary) {
-      add(mutant, MutantFate::accepted, nearest);
-      report(Severity::advice, "inputs",
-             "accepts the mutant " + base::in_quotes(mutant.name) +
-                 ": no drawn input decides it, since the two are never equal, or the result does not depend on it; if "
-                 "your program's may be, name the family \"coarse\" for all inputs that it compares");
+      report(Severity::advice, "inputs", "accepts the mutant " + base::in_quotes(mutant.name) + why);
       return {};
     }
     if (mutant.kind == MutantKind::scalar) {
